@@ -1,0 +1,20 @@
+// Whole files and folders. A failure is the user's to solve: it names the path and the reason.
+#ifndef RUNTIME_BASE_FILE_H
+#define RUNTIME_BASE_FILE_H
+#include "runtime/base/Status.h"
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace recipe::rt {
+
+absl::StatusOr<std::string> readFile(const std::string &path);
+
+/// The old contents or the new survive a crash, never a part (see AtomicFile).
+absl::Status writeFileAtomically(const std::string &path, const void *data, size_t bytes);
+
+/// Creates the folder and its parents; fine if it exists.
+absl::Status makeFolders(const std::string &path);
+
+} // namespace recipe::rt
+#endif
