@@ -1,0 +1,67 @@
+//===- TrainBase.td - the train dialect, its attributes and op base ---*- tablegen -*-===//
+#ifndef DIALECTS_TRAIN_TRAINBASE_TD
+#define DIALECTS_TRAIN_TRAINBASE_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialects/train/TrainInterfaces.td"
+
+def Train_Dialect : Dialect {
+  let name = "train";
+  let cppNamespace = "::recipe::train";
+  let summary = "Whole training steps as high-level tensor ops";
+  let description = [{
+    A module holds `train.variable` symbols (parameters, optimizer state, gradients) and `train.graph` symbols, each a
+    straight line of ops on static tensors. Activations are `tensor<BxTxCxf32>` for one micro-batch: B samples, T positions.
+    The order of every reduction is part of an op's meaning: docs/numerics.md.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Train_Role : I32EnumAttr<"Role", "what a variable is", [
+    I32EnumAttrCase<"Parameter", 0, "parameter">, I32EnumAttrCase<"AdamM", 1, "adam_m">,
+    I32EnumAttrCase<"AdamV", 2, "adam_v">, I32EnumAttrCase<"Gradient", 3, "gradient">,
+    I32EnumAttrCase<"Pending", 4, "pending">, I32EnumAttrCase<"Loss", 5, "loss">,
+    I32EnumAttrCase<"Output", 6, "output">]> {
+  let cppNamespace = "::recipe::train";
+  let genSpecializedAttr = 0;
+}
+def Train_RoleAttr : EnumAttr<Train_Dialect, Train_Role, "role">;
+
+def Train_ContractForm : I32EnumAttr<"ContractForm", "which operand of a contraction is transposed", [
+    I32EnumAttrCase<"NN", 0, "nn">, I32EnumAttrCase<"NT", 1, "nt">, I32EnumAttrCase<"TN", 2, "tn">]> {
+  let cppNamespace = "::recipe::train";
+  let genSpecializedAttr = 0;
+}
+def Train_ContractFormAttr : EnumAttr<Train_Dialect, Train_ContractForm, "form">;
+
+def Train_PrecisionClass : I32EnumAttr<"PrecisionClass", "what the precision policy may do with an op", [
+    I32EnumAttrCase<"Matmul", 0, "matmul">, I32EnumAttrCase<"Attention", 1, "attention">,
+    I32EnumAttrCase<"Elementwise", 2, "elementwise">, I32EnumAttrCase<"Norm", 3, "norm">,
+    I32EnumAttrCase<"Loss", 4, "loss">, I32EnumAttrCase<"Embedding", 5, "embedding">,
+    I32EnumAttrCase<"Optimizer", 6, "optimizer">, I32EnumAttrCase<"Table", 7, "table">,
+    I32EnumAttrCase<"Structural", 8, "structural">]> {
+  let cppNamespace = "::recipe::train";
+  let genSpecializedAttr = 0;
+}
+
+class Train_StructuralOp<string mnemonic, list<Trait> traits = []> : Op<Train_Dialect, mnemonic, traits>;
+
+// An op that computes: it owes all five duties.
+class Train_Op<string mnemonic, list<Trait> traits = []> : Op<Train_Dialect, mnemonic, traits # [
+    DeclareOpInterfaceMethods<Train_GradientOpInterface>,
+    DeclareOpInterfaceMethods<Train_LayoutRuleOpInterface>,
+    DeclareOpInterfaceMethods<Train_PrecisionOpInterface>,
+    DeclareOpInterfaceMethods<Train_CostOpInterface>,
+    DeclareOpInterfaceMethods<Train_ReferenceOpInterface>]> {
+  let hasVerifier = 1;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+def Train_F32 : RankedTensorOf<[F32]>;
+def Train_I32 : RankedTensorOf<[I32]>;
+
+#endif

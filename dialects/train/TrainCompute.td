@@ -1,0 +1,145 @@
+//===- TrainCompute.td - forward and backward ops ----------------*- tablegen -*-===//
+//
+// Shapes: B samples, T positions, C channels, H query heads, K kv heads, E head size, V vocabulary.
+// Attributes shared by ops that reduce over tokens: `batch_nodes` = p, the number of equal batch segments in this
+// micro-batch, each chained by itself and combined by the tree; an accumulator operand (chain continues from it) is legal only for
+// p = 1.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DIALECTS_TRAIN_TRAINCOMPUTE_TD
+#define DIALECTS_TRAIN_TRAINCOMPUTE_TD
+include "dialects/train/TrainBase.td"
+
+def Train_EmbeddingOp : Train_Op<"embedding", [Pure]> {
+  let summary = "ids [B,T] x table [V,C] -> [B,T,C]: row look-up";
+  let arguments = (ins Train_I32:$ids, Train_F32:$table);
+  let results = (outs Train_F32:$result);
+}
+def Train_EmbeddingGradOp : Train_Op<"embedding_grad", [Pure]> {
+  let summary = "dy [B,T,C], ids [B,T] (, accumulator [V,C]) -> [V,C]: rows of dy summed by id in token order";
+  let arguments = (ins Train_F32:$dy, Train_I32:$ids, Optional<Train_F32>:$accumulator, I64Attr:$batch_nodes);
+  let results = (outs Train_F32:$result);
+}
+
+def Train_AddOp : Train_Op<"add", [Pure, Commutative]> {
+  let summary = "lhs + rhs, same shapes";
+  let arguments = (ins Train_F32:$lhs, Train_F32:$rhs);
+  let results = (outs Train_F32:$result);
+}
+def Train_BiasAddOp : Train_Op<"bias_add", [Pure]> {
+  let summary = "x [B,T,C] + bias [C]";
+  let arguments = (ins Train_F32:$x, Train_F32:$bias);
+  let results = (outs Train_F32:$result);
+}
+def Train_BiasGradOp : Train_Op<"bias_grad", [Pure]> {
+  let summary = "dy [B,T,C] (, accumulator [8,C]) -> [8,C]: sums over tokens by position segment";
+  let arguments = (ins Train_F32:$dy, Optional<Train_F32>:$accumulator, I64Attr:$batch_nodes);
+  let results = (outs Train_F32:$result);
+}
+
+def Train_ContractOp : Train_Op<"contract", [Pure, AttrSizedOperandSegments]> {
+  let summary = "Sum of matrix products with a canonical reduction order";
+  let description = [{
+    For pairs (lhs_i, rhs_i), all of one form: nn: lhs [.., M, K_i] x rhs [K_i, N]; nt: lhs [.., M, K_i] x rhs [N, K_i];
+    tn: lhs [tokens.., M] x rhs [tokens.., N] contracting all leading dimensions. Leading dimensions are flattened, row-major.
+    `segments` lists for each segment and each pair the half-open range [begin, end) of K, flattened
+    [segment][pair][2]; ranges of a pair are ascending, disjoint and cover 0..K_i. Each segment is one fma chain that starts at
+    +0.0 and runs through its pairs in order, k ascending; the segments are combined by the balanced tree of adjacent pairs. With an
+    accumulator (form tn, one segment) the chain starts there. One segment = one chain over all of K.
+  }];
+  let arguments = (ins Variadic<Train_F32>:$lhs, Variadic<Train_F32>:$rhs, Optional<Train_F32>:$accumulator,
+    Train_ContractFormAttr:$form, DenseI64ArrayAttr:$segments);
+  let results = (outs Train_F32:$result);
+}
+
+def Train_LayerNormOp : Train_Op<"layer_norm", [Pure]> {
+  let summary = "x [B,T,C], gain [C], bias [C] -> y, mean [B,T], rstd [B,T]";
+  let arguments = (ins Train_F32:$x, Train_F32:$gain, Train_F32:$bias, F64Attr:$eps);
+  let results = (outs Train_F32:$result, Train_F32:$mean, Train_F32:$rstd);
+}
+def Train_LayerNormGradOp : Train_Op<"layer_norm_grad", [Pure, AttrSizedOperandSegments]> {
+  let summary = "-> dx [B,T,C], dgain [8,C], dbias [8,C]";
+  let arguments = (ins Train_F32:$dy, Train_F32:$x, Train_F32:$gain, Train_F32:$mean, Train_F32:$rstd,
+    Optional<Train_F32>:$gain_accumulator, Optional<Train_F32>:$bias_accumulator, I64Attr:$batch_nodes);
+  let results = (outs Train_F32:$dx, Train_F32:$dgain, Train_F32:$dbias);
+}
+def Train_RmsNormOp : Train_Op<"rms_norm", [Pure]> {
+  let summary = "x [B,T,C], gain [C] -> y, rstd [B,T]";
+  let arguments = (ins Train_F32:$x, Train_F32:$gain, F64Attr:$eps);
+  let results = (outs Train_F32:$result, Train_F32:$rstd);
+}
+def Train_RmsNormGradOp : Train_Op<"rms_norm_grad", [Pure]> {
+  let summary = "-> dx [B,T,C], dgain [8,C]";
+  let arguments = (ins Train_F32:$dy, Train_F32:$x, Train_F32:$gain, Train_F32:$rstd,
+    Optional<Train_F32>:$gain_accumulator, I64Attr:$batch_nodes);
+  let results = (outs Train_F32:$dx, Train_F32:$dgain);
+}
+
+def Train_RopeTableOp : Train_Op<"rope_table", [Pure]> {
+  let summary = "-> cos [P, E/2], sin [P, E/2] for positions 0..P-1; a compile-time constant computed in fp64";
+  let description = "Angle of position p and pair i is p * inv_freq[i]; both tables are multiplied by `attention_factor`.";
+  let arguments = (ins DenseF64ArrayAttr:$inv_freq, F64Attr:$attention_factor);
+  let results = (outs Train_F32:$cosine, Train_F32:$sine);
+}
+def Train_RopeOp : Train_Op<"rope", [Pure]> {
+  let summary = "x [B,T,heads*E], cos, sin [P,E/2], positions [B,T] -> rotated x; pairs are (i, i + E/2)";
+  let arguments = (ins Train_F32:$x, Train_F32:$cosine, Train_F32:$sine, Train_I32:$positions,
+    I64Attr:$heads, BoolAttr:$inverse);
+  let results = (outs Train_F32:$result);
+}
+
+def Train_AttentionOp : Train_Op<"attention", [Pure]> {
+  let summary = "Causal grouped-query attention: q [B,T,H*E], k, v [B,T,K*E] -> o [B,T,H*E], row max [B,H,T], row sum [B,H,T]";
+  let description = [{
+    Query head h uses kv head h / (H/K). `dropout` is the probability on attention weights, drawn with `dropout_id`
+    (0 when dropout is 0).
+  }];
+  let arguments = (ins Train_F32:$q, Train_F32:$k, Train_F32:$v, I64Attr:$heads, I64Attr:$kv_heads, F64Attr:$scale,
+    F64Attr:$dropout, I64Attr:$dropout_id);
+  let results = (outs Train_F32:$result, Train_F32:$row_max, Train_F32:$row_sum);
+}
+def Train_AttentionGradOp : Train_Op<"attention_grad", [Pure]> {
+  let summary = "-> dq [B,T,H*E], dk, dv [B,T,K*E]";
+  let arguments = (ins Train_F32:$dy, Train_F32:$q, Train_F32:$k, Train_F32:$v, Train_F32:$result, Train_F32:$row_max,
+    Train_F32:$row_sum, I64Attr:$heads, I64Attr:$kv_heads, F64Attr:$scale, F64Attr:$dropout, I64Attr:$dropout_id);
+  let results = (outs Train_F32:$dq, Train_F32:$dk, Train_F32:$dv);
+}
+
+def Train_GeluOp : Train_Op<"gelu", [Pure]> {
+  let summary = "Hugging Face's gelu_new, written as x * sigmoid(2u)";
+  let arguments = (ins Train_F32:$x);
+  let results = (outs Train_F32:$result);
+}
+def Train_GeluGradOp : Train_Op<"gelu_grad", [Pure]> {
+  let arguments = (ins Train_F32:$dy, Train_F32:$x);
+  let results = (outs Train_F32:$dx);
+}
+def Train_SwigluOp : Train_Op<"swiglu", [Pure]> {
+  let summary = "silu(gate) * up";
+  let arguments = (ins Train_F32:$gate, Train_F32:$up);
+  let results = (outs Train_F32:$result);
+}
+def Train_SwigluGradOp : Train_Op<"swiglu_grad", [Pure]> {
+  let arguments = (ins Train_F32:$dy, Train_F32:$gate, Train_F32:$up);
+  let results = (outs Train_F32:$dgate, Train_F32:$dup);
+}
+def Train_DropoutOp : Train_Op<"dropout", [Pure]> {
+  let summary = "x [B,T,C] -> x / (1 - p) where the counter-based draw keeps the element, else +0.0; its own adjoint";
+  let arguments = (ins Train_F32:$x, F64Attr:$p, I64Attr:$dropout_id);
+  let results = (outs Train_F32:$result);
+}
+
+def Train_LinearCrossEntropyOp : Train_Op<"linear_cross_entropy", [Pure]> {
+  let summary = "x [B,T,C], weight [V,C], labels [B,T] -> loss sums [8], counts of valid labels [8] (f32), by position segment";
+  let description = "logits = x weight^T are never whole; a label < 0 does not count.";
+  let arguments = (ins Train_F32:$x, Train_F32:$weight, Train_I32:$labels, I64Attr:$vocab_segments, I64Attr:$batch_nodes);
+  let results = (outs Train_F32:$loss, Train_F32:$count);
+}
+def Train_LinearCrossEntropyGradOp : Train_Op<"linear_cross_entropy_grad", [Pure, AttrSizedOperandSegments]> {
+  let summary = "Loss and both gradients in one op: -> loss [8], count [8], dx [B,T,C], dweight [V,C], for the loss *sum*";
+  let arguments = (ins Train_F32:$x, Train_F32:$weight, Train_I32:$labels, Optional<Train_F32>:$loss_accumulator,
+    Optional<Train_F32>:$count_accumulator, Optional<Train_F32>:$weight_accumulator, I64Attr:$vocab_segments, I64Attr:$batch_nodes);
+  let results = (outs Train_F32:$loss, Train_F32:$count, Train_F32:$dx, Train_F32:$dweight);
+}
+
+#endif
