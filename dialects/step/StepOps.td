@@ -30,7 +30,7 @@ def Step_ArgumentAttr : AttrDef<Step_Dialect, "Argument"> {
 def Step_LaunchAttr : AttrDef<Step_Dialect, "Launch"> {
   let mnemonic = "launch";
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$kernel, OptionalArrayRefParameter<"::recipe::step::ArgumentAttr">:$arguments,
-    "::mlir::DenseI64ArrayAttr":$scalars, "int64_t":$workgroups, "int64_t":$scratch_bytes, "double":$flops, "double":$bytes);
+    "::mlir::DenseI64ArrayAttr":$scalars, "int64_t":$workgroups, "int64_t":$scratch_bytes, "int64_t":$flops, "int64_t":$bytes);
   let assemblyFormat = "`<` $kernel `(` (`)`) : ($arguments^ `)`)? `,` `scalars` `=` $scalars `,` `workgroups` `=` $workgroups `,` `scratch` `=` $scratch_bytes `,` `flops` `=` $flops `,` `bytes` `=` $bytes `>`";
 }
 
