@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,11 +11,26 @@
 
 namespace recipe::rt {
 
-absl::StatusOr<AtomicFile> AtomicFile::create(const std::string &path) {
-  // A rename would replace a device or a FIFO by a plain file.
+// Where the file really lies: a rename would replace the symbolic link (/dev/stdout is one), not what it points to.
+static absl::StatusOr<std::string> followLinks(const std::string &path) {
   struct stat info;
-  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+  if (::lstat(path.c_str(), &info) != 0)
+    return path;
+  char *resolved = ::realpath(path.c_str(), nullptr);
+  if (!resolved || ::stat(resolved, &info) != 0 || !S_ISREG(info.st_mode)) {
+    ::free(resolved);
     return absl::InvalidArgumentError(absl::StrCat(path, ": exists and is not a regular file"));
+  }
+  std::string real = resolved;
+  ::free(resolved);
+  return real;
+}
+
+absl::StatusOr<AtomicFile> AtomicFile::create(const std::string &name) {
+  absl::StatusOr<std::string> real = followLinks(name);
+  if (!real.ok())
+    return real.status();
+  const std::string &path = *real;
   for (int attempt = 0;; ++attempt) {
     std::string temporary = absl::StrCat(path, ".tmp-", ::getpid(), "-", attempt);
     int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

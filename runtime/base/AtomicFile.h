@@ -12,8 +12,8 @@ namespace recipe::rt {
 
 class AtomicFile {
 public:
-  /// Refuses a path that exists and is not a regular file.
-  static absl::StatusOr<AtomicFile> create(const std::string &path);
+  /// Follows symbolic links. Refuses a name that exists and is not a regular file.
+  static absl::StatusOr<AtomicFile> create(const std::string &name);
 
   AtomicFile(AtomicFile &&other) noexcept;
   AtomicFile &operator=(AtomicFile &&) = delete;

@@ -1,0 +1,22 @@
+// Text to token file.
+#ifndef RUNTIME_DATA_TOKENIZE_H
+#define RUNTIME_DATA_TOKENIZE_H
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace recipe::rt {
+
+/// Writes the tokens of the inputs, joined in the order given with nothing between them, and returns their number.
+/// The only tokenizer is "bytes" (one token for each byte, vocabulary 256). Memory does not grow with the inputs; a
+/// failure leaves no output.
+absl::StatusOr<uint64_t> tokenizeFiles(const std::vector<std::string> &inputs, const std::string &output,
+                                       const std::string &tokenizer = "bytes");
+
+} // namespace recipe::rt
+
+#endif // RUNTIME_DATA_TOKENIZE_H
