@@ -1,0 +1,85 @@
+#include "runtime/loader/Loader.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/abi/Container.h"
+#include "runtime/base/File.h"
+#include "runtime/loader/CpuFeatures.h"
+#include "runtime/loader/Validate.h"
+
+using namespace recipe::rt;
+
+static const char *const hostTriple = "x86_64-unknown-linux-gnu";
+
+/// The first native object that this machine can run.
+static absl::StatusOr<const recipe::abi::NativeObject *> chooseObject(const recipe::abi::Step &step) {
+  std::vector<std::string> reasons;
+  for (const recipe::abi::NativeObject &object : step.objects()) {
+    if (object.triple() != hostTriple) {
+      reasons.push_back(absl::StrCat("compiled for ", object.triple(), ", this machine is ", hostTriple));
+      continue;
+    }
+    std::vector<std::string> missing = missingCpuFeatures({object.features().begin(), object.features().end()});
+    if (missing.empty())
+      return &object;
+    reasons.push_back(absl::StrCat("compiled for ", object.cpu(), ", but this machine lacks ", absl::StrJoin(missing, ", "),
+                                   "; compile again with target.arch: native"));
+  }
+  if (reasons.empty())
+    return absl::InvalidArgumentError("the step has no native object");
+  return absl::InvalidArgumentError(absl::StrJoin(reasons, "\n"));
+}
+
+static absl::StatusOr<std::unique_ptr<recipe::abi::Step>> parse(const std::string &bytes) {
+  auto step = std::make_unique<recipe::abi::Step>();
+  std::string error;
+  if (!recipe::abi::parseStep(bytes.data(), bytes.size(), *step, error))
+    return absl::InvalidArgumentError(error);
+  return step;
+}
+
+static absl::StatusOr<LoadedStep> link(std::unique_ptr<recipe::abi::Step> step, const LoadOptions &options) {
+  LoadedStep loaded;
+  RCP_ASSIGN_OR_RETURN(loaded.plan, planRanks(*step, options.ranks));
+  RCP_RETURN_IF_ERROR(validateStep(*step, loaded.plan));
+  RCP_ASSIGN_OR_RETURN(loaded.keys, RunTimeKeys::resolve(*step, options.overrides));
+  RCP_ASSIGN_OR_RETURN(const recipe::abi::NativeObject *object, chooseObject(*step));
+  RCP_ASSIGN_OR_RETURN(loaded.library, NativeLibrary::load(object->data()));
+  for (const recipe::abi::Kernel &kernel : step->kernels()) {
+    RCP_ASSIGN_OR_RETURN(rcp_kernel_v1 code, loaded.library->kernel(kernel.symbol()));
+    loaded.kernels.push_back(code);
+  }
+  loaded.step = std::move(step);
+  return loaded;
+}
+
+absl::StatusOr<LoadedStep> recipe::rt::loadStep(const std::string &bytes, const LoadOptions &options) {
+  RCP_ASSIGN_OR_RETURN(std::unique_ptr<abi::Step> step, parse(bytes));
+  return link(std::move(step), options);
+}
+
+/// Puts the file in front of every line of the reason.
+static absl::Status atPath(const std::string &path, const absl::Status &status) {
+  std::string text = absl::StrCat(path, ": ");
+  for (char c : std::string(status.message())) {
+    text += c;
+    if (c == '\n')
+      absl::StrAppend(&text, path, ": ");
+  }
+  return absl::Status(status.code(), text);
+}
+
+absl::StatusOr<std::unique_ptr<recipe::abi::Step>> recipe::rt::readStepFile(const std::string &path) {
+  RCP_ASSIGN_OR_RETURN(std::string bytes, readFile(path));
+  absl::StatusOr<std::unique_ptr<abi::Step>> step = parse(bytes);
+  if (!step.ok())
+    return atPath(path, step.status());
+  return step;
+}
+
+absl::StatusOr<LoadedStep> recipe::rt::loadStepFile(const std::string &path, const LoadOptions &options) {
+  RCP_ASSIGN_OR_RETURN(std::unique_ptr<abi::Step> step, readStepFile(path));
+  absl::StatusOr<LoadedStep> loaded = link(std::move(step), options);
+  if (!loaded.ok())
+    return atPath(path, loaded.status());
+  return loaded;
+}

@@ -1,0 +1,158 @@
+#include "runtime/loader/RunTimeKeys.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/base/EditDistance.h"
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+using namespace recipe::rt;
+using recipe::abi::RunTimeKey;
+
+template <typename... T> static absl::Status invalid(const T &...text) {
+  return absl::InvalidArgumentError(absl::StrCat(text...));
+}
+
+static absl::Status checkRange(const RunTimeKey &key, double value, const std::string &text) {
+  if (key.has_minimum() && !(key.minimum_exclusive() ? value > key.minimum() : value >= key.minimum()))
+    return invalid("'", key.key(), "' must be ", key.minimum_exclusive() ? "above " : "at least ", key.minimum(), ", got ",
+                   text);
+  if (key.has_maximum() && !(key.maximum_exclusive() ? value < key.maximum() : value <= key.maximum()))
+    return invalid("'", key.key(), "' must be ", key.maximum_exclusive() ? "below " : "at most ", key.maximum(), ", got ",
+                   text);
+  return absl::OkStatus();
+}
+
+/// What `text` puts in run_values; 0 for a string.
+static absl::StatusOr<double> parseValue(const RunTimeKey &key, const std::string &text) {
+  double value = 0;
+  switch (key.kind()) {
+  case RunTimeKey::NUMBER:
+    if (!absl::SimpleAtod(text, &value) || !std::isfinite(value))
+      return invalid("'", key.key(), "' must be a number, got '", text, "'");
+    break;
+  case RunTimeKey::INTEGER: {
+    int64_t integer;
+    if (!absl::SimpleAtoi(text, &integer))
+      return invalid("'", key.key(), "' must be a whole number, got '", text, "'");
+    value = double(integer);
+    break;
+  }
+  case RunTimeKey::STRING:
+    return 0.0;
+  case RunTimeKey::BOOLEAN:
+    if (text != "true" && text != "false")
+      return invalid("'", key.key(), "' must be true or false, got '", text, "'");
+    return text == "true" ? 1.0 : 0.0;
+  case RunTimeKey::ENUMERATION: {
+    auto found = std::find(key.enum_values().begin(), key.enum_values().end(), text);
+    if (found == key.enum_values().end())
+      return invalid("'", key.key(), "' must be one of ", absl::StrJoin(key.enum_values(), ", "), ", got '", text, "'");
+    return double(found - key.enum_values().begin());
+  }
+  default: // the enumeration is open: any number can arrive
+    return invalid("'", key.key(), "': unknown kind ", int(key.kind()));
+  }
+  RCP_RETURN_IF_ERROR(checkRange(key, value, text));
+  return value;
+}
+
+/// Why `name` cannot be set, if it is no run-time key.
+static absl::Status refuseKey(const recipe::abi::Step &step, const std::string &name) {
+  std::vector<std::string> runTime, all;
+  for (const RunTimeKey &key : step.run_time_keys())
+    runTime.push_back(key.key());
+  all = runTime;
+  for (const recipe::abi::ResolvedRecipe::Entry &entry : step.recipe().entries()) {
+    if (entry.key() == name)
+      return invalid("'", name, "' is compiled in with the value ", entry.value(),
+                     "; change the recipe and compile again. Keys that a run may change: ", absl::StrJoin(runTime, ", "));
+    all.push_back(entry.key());
+  }
+  std::string near = nearestName(name, all);
+  return invalid("unknown key '", name, "'", near.empty() ? "" : absl::StrCat("; did you mean '", near, "'?"),
+                 near.empty() ? absl::StrCat(". Keys that a run may change: ", absl::StrJoin(runTime, ", ")) : "");
+}
+
+void RunTimeKeys::store(const abi::RunTimeKey &key, const std::string &text, double value) {
+  texts[key.key()] = text;
+  if (key.slot() >= 0)
+    values[size_t(key.slot())] = value;
+}
+
+/// Without a value, a key reads as this in its slot.
+static const double unset = -1;
+
+absl::StatusOr<RunTimeKeys> RunTimeKeys::resolve(const abi::Step &step, absl::Span<const std::string> overrides) {
+  RunTimeKeys keys;
+  std::map<std::string, const RunTimeKey *> byName;
+  std::array<bool, RCP_RUN_VALUES> taken{};
+  for (const RunTimeKey &key : step.run_time_keys()) {
+    if (key.key().empty() || !byName.emplace(key.key(), &key).second)
+      return invalid("run-time keys must be unique and not empty, got '", key.key(), "'");
+    if (key.slot() < -1 || key.slot() >= RCP_RUN_VALUES || (key.slot() >= 0 && taken[size_t(key.slot())]))
+      return invalid("run-time key '", key.key(), "': slot must be -1 or a free one below ", RCP_RUN_VALUES, ", got ",
+                     key.slot());
+    if (key.slot() >= 0)
+      taken[size_t(key.slot())] = true;
+    double value = unset;
+    if (!key.value().empty()) {
+      RCP_ASSIGN_OR_RETURN(value, parseValue(key, key.value()));
+    }
+    keys.store(key, key.value(), value);
+  }
+
+  std::vector<std::string> problems;
+  std::set<std::string> given;
+  for (const std::string &text : overrides) {
+    size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+      problems.push_back(absl::StrCat("--set must have the form key=value, got '", text, "'"));
+      continue;
+    }
+    std::string name = text.substr(0, equals), newText = text.substr(equals + 1);
+    auto found = byName.find(name);
+    if (found == byName.end()) {
+      problems.emplace_back(refuseKey(step, name).message());
+      continue;
+    }
+    absl::StatusOr<double> value = parseValue(*found->second, newText);
+    if (!value.ok()) {
+      problems.emplace_back(value.status().message());
+      continue;
+    }
+    const RunTimeKey &key = *found->second;
+    for (const std::string &other : key.excludes()) {
+      if (given.count(other))
+        problems.push_back(absl::StrCat("only one of '", other, "' and '", name, "' may be set"));
+      if (auto rival = byName.find(other); rival != byName.end())
+        keys.store(*rival->second, "", unset);
+    }
+    given.insert(name);
+    keys.store(key, newText, *value);
+  }
+  if (!problems.empty())
+    return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
+  return keys;
+}
+
+std::string RunTimeKeys::text(const std::string &key, const std::string &fallback) const {
+  auto found = texts.find(key);
+  return found == texts.end() ? fallback : found->second;
+}
+
+double RunTimeKeys::number(const std::string &key, double fallback) const {
+  double value;
+  return absl::SimpleAtod(text(key, ""), &value) ? value : fallback;
+}
+
+int64_t RunTimeKeys::integer(const std::string &key, int64_t fallback) const {
+  int64_t value;
+  return absl::SimpleAtoi(text(key, ""), &value) ? value : fallback;
+}
+
+bool RunTimeKeys::boolean(const std::string &key, bool fallback) const {
+  std::string value = text(key, "");
+  return value.empty() ? fallback : value == "true";
+}

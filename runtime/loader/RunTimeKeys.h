@@ -1,0 +1,38 @@
+// The recipe keys that a run may change, with their values after `--set key=value`.
+#ifndef RUNTIME_LOADER_RUNTIMEKEYS_H
+#define RUNTIME_LOADER_RUNTIMEKEYS_H
+#include "absl/types/span.h"
+#include "runtime/abi/kernel_abi.h"
+#include "runtime/abi/step.pb.h"
+#include "runtime/base/Status.h"
+#include <array>
+#include <map>
+#include <string>
+
+namespace recipe::rt {
+
+/// Immutable once resolved. A key that the step does not carry has the caller's fallback.
+class RunTimeKeys {
+public:
+  /// Checks the compiled values, then applies the overrides in order. Reports every bad override, one a line: unknown
+  /// key (with a suggestion), compiled-in key (with its value), wrong type, out of range.
+  static absl::StatusOr<RunTimeKeys> resolve(const abi::Step &step, absl::Span<const std::string> overrides);
+
+  /// Empty if the key is not set.
+  std::string text(const std::string &key, const std::string &fallback) const;
+  double number(const std::string &key, double fallback) const;
+  int64_t integer(const std::string &key, int64_t fallback) const;
+  bool boolean(const std::string &key, bool fallback) const;
+
+  /// rcp_step_params_v1.run_values.
+  const std::array<double, RCP_RUN_VALUES> &runValues() const { return values; }
+
+private:
+  void store(const abi::RunTimeKey &key, const std::string &text, double value);
+
+  std::map<std::string, std::string> texts;
+  std::array<double, RCP_RUN_VALUES> values{};
+};
+
+} // namespace recipe::rt
+#endif
