@@ -1,0 +1,196 @@
+#include "compiler/frontend/ModelConfig.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+
+namespace recipe::frontend {
+namespace {
+
+constexpr uint64_t maxTextBytes = 1 << 20;
+
+std::string child(const std::string &path, const std::string &key) { return path.empty() ? key : path + "." + key; }
+
+class JsonWriter {
+public:
+  JsonWriter(std::string name, std::string &json, std::map<std::string, Place> &places, const Report &report)
+      : name(std::move(name)), stream(json), out(stream), places(places), report(report) {}
+
+  bool write(const YamlNode &node, const std::string &path) {
+    switch (node.kind) {
+    case YamlNode::Null:
+      out.value(nullptr);
+      return true;
+    case YamlNode::Scalar:
+      return writeScalar(node, path);
+    case YamlNode::List:
+      return writeList(node, path);
+    case YamlNode::Map:
+      return writeMap(node, path);
+    }
+    llvm_unreachable("all kinds are handled");
+  }
+
+private:
+  bool writeScalar(const YamlNode &node, const std::string &path) {
+    const std::string &text = node.text;
+    if (node.quoted) {
+      out.value(text);
+      return true;
+    }
+    if (text == "true" || text == "false") {
+      out.value(text == "true");
+      return true;
+    }
+    if (numberKind(text) != NumberKind::NotANumber)
+      return writeNumber(node, path);
+    out.value(text);
+    return true;
+  }
+
+  bool writeNumber(const YamlNode &node, const std::string &path) {
+    llvm::Expected<llvm::json::Value> same = llvm::json::parse(node.text);
+    if (same) {
+      out.rawValue(node.text);
+      return true;
+    }
+    llvm::consumeError(same.takeError());
+    // A spelling that only YAML has: +1, 007, .5, 1.
+    double value;
+    const char *begin = node.text.data() + (node.text[0] == '+');
+    if (std::from_chars(begin, node.text.data() + node.text.size(), value).ec != std::errc()) {
+      report(node.place, "'" + child(name, path) + "' must fit a double, got " + node.text);
+      out.value(nullptr);
+      return false;
+    }
+    out.rawValue(numberText(value));
+    return true;
+  }
+
+  bool writeList(const YamlNode &node, const std::string &path) {
+    bool good = true;
+    out.array([&] {
+      for (auto [i, item] : llvm::enumerate(node.items))
+        good &= write(item, path + "[" + std::to_string(i) + "]");
+    });
+    return good;
+  }
+
+  bool writeMap(const YamlNode &node, const std::string &path) {
+    bool good = true;
+    out.object([&] {
+      for (const YamlEntry &entry : node.entries) {
+        std::string inner = child(path, entry.key);
+        auto [first, isNew] = places.try_emplace(inner, entry.place);
+        if (!isNew) {
+          report(entry.place, "'" + child(name, inner) + "' is already given at " + std::to_string(first->second.line) +
+                                  ":" + std::to_string(first->second.column));
+          good = false;
+          continue;
+        }
+        out.attributeBegin(entry.key);
+        good &= write(entry.value, inner);
+        out.attributeEnd();
+      }
+    });
+    return good;
+  }
+
+  std::string name;
+  llvm::raw_string_ostream stream;
+  llvm::json::OStream out;
+  std::map<std::string, Place> &places;
+  const Report &report;
+};
+
+// Fills config.keys; a key that is there twice is a problem, because parsers disagree on which one counts.
+std::optional<Diagnostic> collectKeys(const YamlNode &node, const std::string &path, ModelConfig &config) {
+  for (const YamlEntry &entry : node.entries) {
+    std::string inner = child(path, entry.key);
+    Location here{config.source.file, entry.place.line, entry.place.column};
+    auto [first, isNew] = config.keys.try_emplace(inner, here);
+    if (!isNew)
+      return Diagnostic{here, "'" + inner + "' is already given at " + std::to_string(first->second.line) + ":" +
+                                  std::to_string(first->second.column)};
+    if (std::optional<Diagnostic> problem = collectKeys(entry.value, inner, config))
+      return problem;
+  }
+  return std::nullopt;
+}
+
+// JSON is close enough to YAML for the positions of its keys, which llvm::json does not keep.
+std::optional<Diagnostic> locateKeys(ModelConfig &config) {
+  std::string text = config.json;
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  std::variant<YamlNode, YamlError> tree = parseYaml(text, 0);
+  const YamlNode *root = std::get_if<YamlNode>(&tree);
+  return root ? collectKeys(*root, "", config) : std::nullopt;
+}
+
+// llvm::json says "[line:column, byte=n]: message".
+Diagnostic jsonError(const std::string &file, const std::string &text) {
+  unsigned line = 0, column = 0;
+  size_t end = text.find("]: ");
+  if (std::sscanf(text.c_str(), "[%u:%u,", &line, &column) != 2 || end == std::string::npos)
+    return {{file, 0, 0}, "not valid JSON: " + text};
+  return {{file, line, column + 1}, "not valid JSON: " + text.substr(end + 3)};
+}
+
+} // namespace
+
+Diagnostic ModelConfig::errorAt(const std::string &path, std::string message) const {
+  auto found = keys.find(path);
+  return {found == keys.end() ? source : found->second, std::move(message)};
+}
+
+bool writeJson(const YamlNode &node, const std::string &name, std::string &json, std::map<std::string, Place> &places,
+               const Report &report) {
+  return JsonWriter(name, json, places, report).write(node, "");
+}
+
+std::variant<std::string, Diagnostic> readTextFile(const std::string &path) {
+  namespace fs = llvm::sys::fs;
+  fs::file_status status;
+  if (std::error_code error = fs::status(path, status))
+    return Diagnostic{{path, 0, 0}, "cannot be read: " + error.message()};
+  if (!fs::is_regular_file(status))
+    return Diagnostic{{path, 0, 0}, "cannot be read: not a regular file"};
+  if (status.getSize() > maxTextBytes)
+    return Diagnostic{{path, 0, 0},
+                      "must have at most " + std::to_string(maxTextBytes) + " bytes, got " +
+                          std::to_string(status.getSize())};
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file = llvm::MemoryBuffer::getFile(path);
+  if (!file)
+    return Diagnostic{{path, 0, 0}, "cannot be read: " + file.getError().message()};
+  llvm::StringRef text = (*file)->getBuffer();
+  size_t bad = 0;
+  if (!llvm::json::isUTF8(text, &bad))
+    return Diagnostic{{path, 0, 0}, "must be UTF-8 text, got another byte at offset " + std::to_string(bad)};
+  return text.str();
+}
+
+std::variant<ModelConfig, Diagnostic> readModelConfig(const std::string &path) {
+  std::variant<std::string, Diagnostic> text = readTextFile(path);
+  if (auto *problem = std::get_if<Diagnostic>(&text))
+    return *problem;
+  ModelConfig config;
+  config.json = std::get<std::string>(text);
+  config.source = {path, 0, 0};
+  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(config.json);
+  if (!parsed)
+    return jsonError(path, llvm::toString(parsed.takeError()));
+  if (!parsed->getAsObject())
+    return Diagnostic{{path, 1, 1}, "a model configuration must be a JSON object"};
+  if (std::optional<Diagnostic> problem = locateKeys(config))
+    return *problem;
+  return config;
+}
+
+} // namespace recipe::frontend

@@ -1,0 +1,41 @@
+//===- ModelConfig.h - the model's config.json, from a file or from the recipe ------------------------------------===//
+//
+// The frontend only makes sure that it is a JSON object; what the keys mean is the business of models/.
+//
+//===-------------------------------------------------------------------------------------------------------------===//
+#ifndef RECIPE_FRONTEND_MODELCONFIG_H
+#define RECIPE_FRONTEND_MODELCONFIG_H
+
+#include "compiler/frontend/Diagnostics.h"
+#include "compiler/frontend/Values.h"
+#include "compiler/frontend/YamlTree.h"
+
+#include <map>
+#include <string>
+#include <variant>
+
+namespace recipe::frontend {
+
+struct ModelConfig {
+  std::string json;                     // text of a JSON object
+  Location source;                      // the file, or where model.config begins in the recipe
+  std::map<std::string, Location> keys; // path such as rope_scaling.factor -> where it is
+
+  // A problem with the value at path; "" or an unknown path: with the configuration as a whole.
+  Diagnostic errorAt(const std::string &path, std::string message) const;
+};
+
+// A YAML mapping as JSON text on one line, keys in the order given; numbers keep their spelling where JSON has it.
+// name: the dotted name for messages. places: filled with path -> place of the key.
+bool writeJson(const YamlNode &node, const std::string &name, std::string &json, std::map<std::string, Place> &places,
+               const Report &report);
+
+// A small UTF-8 file: a recipe or a config.json.
+std::variant<std::string, Diagnostic> readTextFile(const std::string &path);
+
+// Reads a config.json.
+std::variant<ModelConfig, Diagnostic> readModelConfig(const std::string &path);
+
+} // namespace recipe::frontend
+
+#endif // RECIPE_FRONTEND_MODELCONFIG_H
