@@ -1,0 +1,211 @@
+// Shape rules of the forward ops (numbers in messages: docs/ops.md is generated from TrainCompute.td).
+#include "dialects/train/Shapes.h"
+
+using namespace mlir;
+using namespace recipe::train;
+
+LogicalResult EmbeddingOp::verify() {
+  if (failed(expectRank(*this, "'ids'", getIds(), 2)) || failed(expectRank(*this, "'table'", getTable(), 2)))
+    return failure();
+  ArrayRef<int64_t> ids = shapeOf(getIds());
+  return expectShape(*this, "the result", getResult(), {ids[0], ids[1], shapeOf(getTable())[1]});
+}
+
+LogicalResult AddOp::verify() {
+  if (failed(expectShape(*this, "'rhs'", getRhs(), shapeOf(getLhs()))))
+    return failure();
+  return expectShape(*this, "the result", getResult(), shapeOf(getLhs()));
+}
+
+LogicalResult BiasAddOp::verify() {
+  if (tensorType(getX()).getRank() < 1)
+    return emitOpError("'x' must not be a scalar, got: ") << getX().getType();
+  if (failed(expectShape(*this, "'bias'", getBias(), {shapeOf(getX()).back()})))
+    return failure();
+  return expectShape(*this, "the result", getResult(), shapeOf(getX()));
+}
+
+// The M, N and K of one pair; leading dimensions flattened.
+static void pairSizes(ContractForm form, ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs, int64_t &m, int64_t &n, int64_t &kLeft,
+                      int64_t &kRight) {
+  switch (form) {
+  case ContractForm::NN:
+    m = leadingSize(lhs), kLeft = lhs.back(), kRight = rhs[0], n = rhs[1];
+    return;
+  case ContractForm::NT:
+    m = leadingSize(lhs), kLeft = lhs.back(), kRight = rhs[1], n = rhs[0];
+    return;
+  case ContractForm::TN:
+    m = lhs.back(), n = rhs.back(), kLeft = leadingSize(lhs), kRight = leadingSize(rhs);
+    return;
+  }
+}
+
+static LogicalResult verifySegments(ContractOp op, ArrayRef<int64_t> contracted) {
+  ArrayRef<int64_t> flat = op.getSegments();
+  size_t pairs = contracted.size();
+  if (flat.empty() || flat.size() % (2 * pairs) != 0)
+    return op.emitOpError("'segments' needs a range for each segment and pair, got: ")
+           << flat.size() << " numbers for " << pairs << " pairs";
+  size_t count = flat.size() / (2 * pairs);
+  if (count & (count - 1))
+    return op.emitOpError("the number of segments must be a power of two, got: ") << count;
+  for (size_t pair = 0; pair < pairs; ++pair) {
+    int64_t next = 0;
+    for (size_t segment = 0; segment < count; ++segment) {
+      int64_t begin = flat[(segment * pairs + pair) * 2], end = flat[(segment * pairs + pair) * 2 + 1];
+      if (begin != next || end < begin)
+        return op.emitOpError("segments must cover K in order without gaps, got: [")
+               << begin << ", " << end << ") after " << next << " in pair " << pair;
+      next = end;
+    }
+    if (next != contracted[pair])
+      return op.emitOpError("segments must cover K, got: ") << next << " of " << contracted[pair] << " in pair " << pair;
+  }
+  if (op.getAccumulator() && (count != 1 || op.getForm() != ContractForm::TN))
+    return op.emitOpError("an accumulator needs form tn and one segment, got: ") << count << " segments";
+  return success();
+}
+
+LogicalResult ContractOp::verify() {
+  if (getLhs().empty() || getLhs().size() != getRhs().size())
+    return emitOpError("needs as many left as right operands and at least one, got: ")
+           << getLhs().size() << " and " << getRhs().size();
+  int64_t m = 0, n = 0;
+  SmallVector<int64_t> contracted;
+  for (auto [lhs, rhs] : llvm::zip(getLhs(), getRhs())) {
+    bool tn = getForm() == ContractForm::TN;
+    if (tensorType(lhs).getRank() < 2 || (tn ? tensorType(rhs).getRank() < 2 : tensorType(rhs).getRank() != 2))
+      return emitOpError("operands must be matrices, got: ") << lhs.getType() << " and " << rhs.getType();
+    int64_t pairM, pairN, kLeft, kRight;
+    pairSizes(getForm(), shapeOf(lhs), shapeOf(rhs), pairM, pairN, kLeft, kRight);
+    if (kLeft != kRight)
+      return emitOpError("contracted dimensions must agree, got: ") << lhs.getType() << " and " << rhs.getType();
+    if (!contracted.empty() && (pairM != m || pairN != n))
+      return emitOpError("all pairs must give the same result shape, got: ")
+             << m << " x " << n << " and " << pairM << " x " << pairN;
+    m = pairM, n = pairN;
+    contracted.push_back(kLeft);
+  }
+  SmallVector<int64_t> result;
+  if (getForm() == ContractForm::TN)
+    result = {m};
+  else
+    result.assign(shapeOf(getLhs()[0]).drop_back().begin(), shapeOf(getLhs()[0]).drop_back().end());
+  result.push_back(n);
+  if (failed(expectShape(*this, "the result", getResult(), result)))
+    return failure();
+  if (getAccumulator() && failed(expectShape(*this, "'accumulator'", getAccumulator(), result)))
+    return failure();
+  return verifySegments(*this, contracted);
+}
+
+static LogicalResult verifyNorm(Operation *op, Value x, Value gain, Value result, ValueRange rowStats, double eps) {
+  if (failed(expectRank(op, "'x'", x, 3)) || failed(expectShape(op, "'gain'", gain, {shapeOf(x)[2]})) ||
+      failed(expectShape(op, "the result", result, shapeOf(x))))
+    return failure();
+  for (Value stat : rowStats)
+    if (failed(expectShape(op, "a row statistic", stat, shapeOf(x).drop_back())))
+      return failure();
+  if (!(eps >= 0))
+    return op->emitOpError("'eps' must not be negative, got: ") << eps;
+  return success();
+}
+
+LogicalResult LayerNormOp::verify() {
+  if (failed(verifyNorm(*this, getX(), getGain(), getResult(), {getMean(), getRstd()}, getEps().convertToDouble())))
+    return failure();
+  return expectShape(*this, "'bias'", getBias(), {shapeOf(getX())[2]});
+}
+
+LogicalResult RmsNormOp::verify() {
+  return verifyNorm(*this, getX(), getGain(), getResult(), {getRstd()}, getEps().convertToDouble());
+}
+
+LogicalResult RopeTableOp::verify() {
+  int64_t half = getInvFreq().size();
+  if (failed(expectRank(*this, "'cosine'", getCosine(), 2)) || half == 0)
+    return failure();
+  if (failed(expectShape(*this, "'cosine'", getCosine(), {shapeOf(getCosine())[0], half})))
+    return failure();
+  return expectShape(*this, "'sine'", getSine(), shapeOf(getCosine()));
+}
+
+LogicalResult RopeOp::verify() {
+  if (failed(expectRank(*this, "'x'", getX(), 3)) || failed(expectRank(*this, "'cosine'", getCosine(), 2)))
+    return failure();
+  ArrayRef<int64_t> x = shapeOf(getX());
+  int64_t heads = getHeads(), half = shapeOf(getCosine())[1];
+  if (heads < 1 || x[2] != heads * 2 * half)
+    return emitOpError("channels must be heads * 2 * (pairs of the table), got: ")
+           << x[2] << ", " << heads << " heads and " << half << " pairs";
+  if (failed(expectShape(*this, "'sine'", getSine(), shapeOf(getCosine()))) ||
+      failed(expectShape(*this, "'positions'", getPositions(), x.drop_back())))
+    return failure();
+  return expectShape(*this, "the result", getResult(), x);
+}
+
+// q [B,T,H*E], k and v [B,T,K*E]; shared by attention and its gradient.
+LogicalResult verifyAttentionShapes(Operation *op, Value q, Value k, Value v, int64_t heads, int64_t kvHeads, double dropout) {
+  if (failed(expectRank(op, "'q'", q, 3)))
+    return failure();
+  ArrayRef<int64_t> shape = shapeOf(q);
+  if (heads < 1 || kvHeads < 1 || heads % kvHeads != 0 || shape[2] % heads != 0)
+    return op->emitOpError("kv heads must divide heads and heads must divide channels, got: ")
+           << kvHeads << ", " << heads << " and " << shape[2];
+  SmallVector<int64_t> kv{shape[0], shape[1], shape[2] / heads * kvHeads};
+  if (failed(expectShape(op, "'k'", k, kv)) || failed(expectShape(op, "'v'", v, kv)))
+    return failure();
+  if (!(dropout >= 0 && dropout < 1))
+    return op->emitOpError("'dropout' must be in [0, 1), got: ") << dropout;
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  if (failed(verifyAttentionShapes(*this, getQ(), getK(), getV(), getHeads(), getKvHeads(), getDropout().convertToDouble())))
+    return failure();
+  ArrayRef<int64_t> q = shapeOf(getQ());
+  if (failed(expectShape(*this, "the result", getResult(), q)) ||
+      failed(expectShape(*this, "'row_max'", getRowMax(), {q[0], int64_t(getHeads()), q[1]})))
+    return failure();
+  return expectShape(*this, "'row_sum'", getRowSum(), {q[0], int64_t(getHeads()), q[1]});
+}
+
+LogicalResult GeluOp::verify() { return expectShape(*this, "the result", getResult(), shapeOf(getX())); }
+
+LogicalResult SwigluOp::verify() {
+  if (failed(expectShape(*this, "'up'", getUp(), shapeOf(getGate()))))
+    return failure();
+  return expectShape(*this, "the result", getResult(), shapeOf(getGate()));
+}
+
+LogicalResult DropoutOp::verify() {
+  double p = getP().convertToDouble();
+  if (!(p >= 0 && p < 1))
+    return emitOpError("'p' must be in [0, 1), got: ") << p;
+  if (failed(expectRank(*this, "'x'", getX(), 3)))
+    return failure();
+  return expectShape(*this, "the result", getResult(), shapeOf(getX()));
+}
+
+// Shared by the loss and its gradient form.
+LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value labels, Value loss, Value count, int64_t vocabSegments,
+                               int64_t batchNodes) {
+  if (failed(expectRank(op, "'x'", x, 3)) || failed(expectRank(op, "'weight'", weight, 2)))
+    return failure();
+  ArrayRef<int64_t> shape = shapeOf(x);
+  if (failed(expectShape(op, "'weight'", weight, {shapeOf(weight)[0], shape[2]})) ||
+      failed(expectShape(op, "'labels'", labels, shape.drop_back())) || failed(expectShape(op, "'loss'", loss, {kPositionSegments})) ||
+      failed(expectShape(op, "'count'", count, {kPositionSegments})))
+    return failure();
+  if (vocabSegments < 1 || (vocabSegments & (vocabSegments - 1)))
+    return op->emitOpError("'vocab_segments' must be a power of two, got: ") << vocabSegments;
+  if (batchNodes < 1 || (batchNodes & (batchNodes - 1)) || shape[0] % batchNodes != 0)
+    return op->emitOpError("'batch_nodes' must be a power of two that divides the samples, got: ")
+           << batchNodes << " and " << shape[0];
+  return success();
+}
+
+LogicalResult LinearCrossEntropyOp::verify() {
+  return verifyLossShapes(*this, getX(), getWeight(), getLabels(), getLoss(), getCount(), getVocabSegments(), getBatchNodes());
+}
