@@ -1,0 +1,81 @@
+#include "runtime/executor/Program.h"
+#include "runtime/base/Clock.h"
+
+using namespace recipe::rt;
+
+bool recipe::rt::holds(abi::Predicate predicate, const ProgramPosition &position) {
+  switch (predicate) {
+  case abi::ALWAYS:
+    return true;
+  case abi::FIRST_MICROBATCH:
+    return position.firstMicrobatch;
+  case abi::LAST_MICROBATCH:
+    return position.lastMicrobatch;
+  case abi::SEGMENT_BEGIN:
+    return position.segmentBegin;
+  case abi::SEGMENT_END:
+    return position.segmentEnd;
+  case abi::ACCUMULATING:
+    return position.segmentEnd && position.severalNodes;
+  case abi::Predicate_INT_MIN_SENTINEL_DO_NOT_USE_:
+  case abi::Predicate_INT_MAX_SENTINEL_DO_NOT_USE_:
+    break;
+  }
+  return false;
+}
+
+std::byte *recipe::rt::bufferAddress(const Arena &arena, const abi::Buffer &buffer, int slot) {
+  return arena.region(buffer.region()) + buffer.offset() + uint64_t(slot) * buffer.slot_stride();
+}
+
+Program::Program(const LoadedStep &step, const abi::SubProgram &program, const Arena &arena, rcp_step_params_v1 *params,
+                 const rcp_host_v1 *host)
+    : source(program) {
+  size_t arguments = 0, count = size_t(program.instructions_size());
+  for (const abi::Instruction &instruction : program.instructions())
+    arguments += size_t(instruction.arguments_size());
+  addresses.reserve(2 * arguments);
+  launches.reserve(2 * count);
+  const abi::Certificate &certificate = step.step->certificate();
+  items.resize(count);
+  for (int slot = 0; slot < 2; ++slot)
+    for (size_t i = 0; i < count; ++i) {
+      const abi::Instruction &instruction = program.instructions(int(i));
+      void *const *first = addresses.data() + addresses.size();
+      for (const abi::KernelArgument &argument : instruction.arguments()) {
+        const abi::Buffer &buffer = step.step->buffers(int(argument.buffer()));
+        addresses.push_back(bufferAddress(arena, buffer, buffer.region() == abi::INPUT ? slot : 0) + argument.offset());
+      }
+      launches.push_back({first, instruction.scalars().data(), params, host});
+      Item &item = items[i];
+      item.slots[slot] = &launches.back();
+      item.predicate = instruction.predicate();
+      item.launch.kernel = step.kernels[instruction.kernel()];
+      item.launch.workgroups = instruction.workgroups();
+      item.launch.scratch = arena.region(abi::TRANSIENT) + certificate.scratch_offset();
+      item.launch.scratchStride = certificate.scratch_stride();
+    }
+  for (const abi::Instruction &instruction : program.instructions())
+    times.push_back({&instruction});
+}
+
+void Program::run(ThreadPool &pool, const ProgramPosition &position) {
+  for (Item &item : items) {
+    if (!holds(item.predicate, position))
+      continue;
+    item.launch.arguments = item.slots[position.slot];
+    pool.run(item.launch);
+  }
+}
+
+void Program::runTimed(ThreadPool &pool, const ProgramPosition &position) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!holds(items[i].predicate, position))
+      continue;
+    items[i].launch.arguments = items[i].slots[position.slot];
+    int64_t begin = nowNanoseconds();
+    pool.run(items[i].launch);
+    times[i].nanoseconds += nowNanoseconds() - begin;
+    ++times[i].runs;
+  }
+}

@@ -1,0 +1,61 @@
+// A sub-program with every index turned into an address: nothing is looked up or allocated while it runs.
+#ifndef RUNTIME_EXECUTOR_PROGRAM_H
+#define RUNTIME_EXECUTOR_PROGRAM_H
+#include "runtime/device/cpu/Arena.h"
+#include "runtime/device/cpu/ThreadPool.h"
+#include "runtime/loader/Loader.h"
+#include <string>
+#include <vector>
+
+namespace recipe::rt {
+
+/// Where in the step a program runs; decides predicates.
+struct ProgramPosition {
+  bool firstMicrobatch = true, lastMicrobatch = true;
+  bool segmentBegin = true, segmentEnd = true;
+  bool severalNodes = false;
+  int slot = 0; // of the double-buffered inputs
+};
+
+/// Whether an instruction with this predicate runs at this position.
+bool holds(abi::Predicate predicate, const ProgramPosition &position);
+
+/// Not movable: launches point into it. run() is for one thread at a time.
+class Program {
+public:
+  /// Addresses of buffers in `arena`; scalars point into `step`, which must outlive the program.
+  Program(const LoadedStep &step, const abi::SubProgram &program, const Arena &arena, rcp_step_params_v1 *params,
+          const rcp_host_v1 *host);
+  Program(const Program &) = delete;
+  Program &operator=(const Program &) = delete;
+
+  const std::string &name() const { return source.name(); }
+  void run(ThreadPool &pool, const ProgramPosition &position);
+  /// The same, adding up the time of each instruction.
+  void runTimed(ThreadPool &pool, const ProgramPosition &position);
+
+  struct Timing {
+    const abi::Instruction *instruction;
+    int64_t runs = 0, nanoseconds = 0;
+  };
+  const std::vector<Timing> &timings() const { return times; }
+
+private:
+  struct Item {
+    Launch launch;
+    const rcp_launch_v1 *slots[2];
+    abi::Predicate predicate;
+  };
+
+  const abi::SubProgram &source;
+  std::vector<void *> addresses;       // of all arguments, for slot 0, then for slot 1
+  std::vector<rcp_launch_v1> launches; // likewise
+  std::vector<Item> items;
+  std::vector<Timing> times;
+};
+
+/// Address of a buffer's first byte, in slot `slot` if it is an input.
+std::byte *bufferAddress(const Arena &arena, const abi::Buffer &buffer, int slot);
+
+} // namespace recipe::rt
+#endif
