@@ -14,7 +14,9 @@ namespace recipe::select {
 struct Argument {
   step::ArgumentKind kind; // operand or result of the train.kernel (= of the op in its region), or a temporary
   int64_t index;
-  int64_t offset = 0; // bytes
+  // Bytes. The levels of a pending operand (role `pending`, [L, ..]) are separate places in memory: a rule passes each level as an
+  // argument of its own, level l at offset l * (bytes of a level).
+  int64_t offset = 0;
 };
 
 struct Launch {
