@@ -1,40 +1,7 @@
 //===- StepOps.td - the planned program --------------------------*- tablegen -*-===//
 #ifndef DIALECTS_STEP_STEPOPS_TD
 #define DIALECTS_STEP_STEPOPS_TD
-include "mlir/IR/OpBase.td"
-include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
-include "mlir/IR/SymbolInterfaces.td"
-
-def Step_Dialect : Dialect {
-  let name = "step";
-  let cppNamespace = "::recipe::step";
-  let summary = "Buffers and launches: what the runtime executes";
-  let useDefaultAttributePrinterParser = 1;
-}
-
-def Step_ArgumentKind : I32EnumAttr<"ArgumentKind", "what a launch argument refers to in its train.kernel", [
-    I32EnumAttrCase<"Operand", 0, "operand">, I32EnumAttrCase<"Result", 1, "result">, I32EnumAttrCase<"Temp", 2, "temp">]> {
-  let cppNamespace = "::recipe::step";
-  let genSpecializedAttr = 0;
-}
-
-// An operand, result or temporary of the enclosing train.kernel, at a byte offset.
-def Step_ArgumentAttr : AttrDef<Step_Dialect, "Argument"> {
-  let mnemonic = "arg";
-  let parameters = (ins EnumParameter<Step_ArgumentKind>:$kind, "int64_t":$index, "int64_t":$offset);
-  let assemblyFormat = "`<` $kind $index `+` $offset `>`";
-}
-
-// One launch of a kernel: argument order, constant scalars, number of workgroups, private scratch bytes per thread.
-def Step_LaunchAttr : AttrDef<Step_Dialect, "Launch"> {
-  let mnemonic = "launch";
-  let parameters = (ins "::mlir::FlatSymbolRefAttr":$kernel, OptionalArrayRefParameter<"::recipe::step::ArgumentAttr">:$arguments,
-    "::mlir::DenseI64ArrayAttr":$scalars, "int64_t":$workgroups, "int64_t":$scratch_bytes, "int64_t":$flops, "int64_t":$bytes);
-  let assemblyFormat = "`<` $kernel `(` (`)`) : ($arguments^ `)`)? `,` `scalars` `=` $scalars `,` `workgroups` `=` $workgroups `,` `scratch` `=` $scratch_bytes `,` `flops` `=` $flops `,` `bytes` `=` $bytes `>`";
-}
-
-class Step_Op<string mnemonic, list<Trait> traits = []> : Op<Step_Dialect, mnemonic, traits>;
+include "dialects/step/StepBase.td"
 
 def Step_KernelOp : Step_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator]> {
   let summary = "A distinct kernel: a family, its specification, and the fused region it computes";
@@ -45,6 +12,69 @@ def Step_KernelOp : Step_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator]>
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$family, DictionaryAttr:$spec);
   let regions = (region AnyRegion:$body);
   let assemblyFormat = "$sym_name `family` $family $spec attr-dict-with-keyword $body";
+}
+
+def Step_BufferOp : Step_Op<"buffer", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "A tensor at its place in the arena";
+  let description = [{
+    `offset` counts from the start of the region, in multiples of 64 bytes. An input buffer exists once for each slot s, at
+    `offset + s * slot_stride`. A transient buffer holds one value; `shares` names the buffer whose storage it takes over because the
+    kernel that writes it may work in place. `data` fills a constant, which no instruction may write. `node` tells from which number
+    of batch-tree nodes per rank on the buffer exists (copies of gradients for pending nodes).
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Step_SpaceAttr:$space, I64Attr:$offset, I64Attr:$bytes,
+    TypeAttrOf<AnyRankedTensor>:$type, StrAttr:$category, DefaultValuedAttr<I64Attr, "0">:$slot_stride,
+    OptionalAttr<FlatSymbolRefAttr>:$shares, OptionalAttr<ElementsAttr>:$data, DefaultValuedAttr<I64Attr, "0">:$min_nodes);
+  let assemblyFormat = "$sym_name $space `at` $offset `size` $bytes `:` $type `,` $category attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = "int64_t end() { return getOffset() + getBytes(); }";
+}
+
+def Step_ParameterOp : Step_Op<"parameter", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "A Hugging Face tensor, or a slice of one, and the buffers that belong to it";
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$values, ArrayAttr:$gradients, ArrayAttr:$optimizer, StrAttr:$hf_name,
+    DenseI64ArrayAttr:$hf_shape, DenseI64ArrayAttr:$hf_slice, BoolAttr:$decay);
+  let assemblyFormat = "$name $values attr-dict";
+}
+
+def Step_ArenaOp : Step_Op<"arena", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Sizes of the arena; its verifier proves the whole plan";
+  let description = [{
+    One row for each legal number of ranks. Scratch of `max_threads` slices of `scratch_stride` bytes lies at `scratch_offset` of the
+    transient region. The verifier recomputes from the instructions alone when each buffer lives, and rejects: an argument outside its
+    buffer; a transient buffer that is read before it is written, written by two instructions, or live at the same time as another
+    one on the same bytes; a write to an input or a constant; a buffer outside its region in some row.
+  }];
+  let arguments = (ins ArrayAttr:$rows, I64Attr:$scratch_offset, I64Attr:$scratch_stride, I64Attr:$max_threads,
+    DefaultValuedAttr<I64Attr, "0">:$budget);
+  let assemblyFormat = "$rows `scratch` $max_threads `x` $scratch_stride `at` $scratch_offset attr-dict";
+  let hasVerifier = 1;
+}
+
+def Step_ProgramOp : Step_Op<"program", [Symbol, SingleBlock, NoTerminator]> {
+  let summary = "A sub-program: instructions in order";
+  let description = [{
+    `forward` and `backward` run for each micro-batch, one after the other, and share the lifetimes of transient buffers; for every other
+    program the transient region starts empty.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Step_InstructionOp : Step_Op<"instruction", [HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "One launch of a kernel on buffers";
+  let description = [{
+    `id` is a hash of program, name and number of the launch within its op: stable between compiles. Launches of one op bear one name
+    and follow each other. `waits` are ids of instructions on other queues, `signal` is what others may wait for.
+  }];
+  let arguments = (ins StrAttr:$name, UI64Attr:$id, FlatSymbolRefAttr:$kernel, ArrayAttr:$arguments,
+    DenseI64ArrayAttr:$scalars, I64Attr:$workgroups, I64Attr:$scratch_bytes, Step_PredicateAttr:$predicate, I64Attr:$flops,
+    I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$queue, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$waits,
+    DefaultValuedAttr<I64Attr, "0">:$signal);
+  let assemblyFormat = "$name $kernel $arguments `scalars` $scalars `workgroups` $workgroups `scratch` $scratch_bytes `when` $predicate attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif

@@ -1,0 +1,110 @@
+// What each step op must hold by itself, and that the symbols it names exist. The plan as a whole: ArenaVerify.cpp.
+#include "dialects/step/Step.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace recipe::step;
+
+static constexpr int64_t kAlignment = 64;
+
+LogicalResult BufferOp::verify() {
+  auto type = cast<RankedTensorType>(getType());
+  if (!type.hasStaticShape())
+    return emitOpError("needs a static shape, got ") << type;
+  if (getOffset() < 0 || getOffset() % kAlignment)
+    return emitOpError("offset must be a multiple of 64, got ") << getOffset();
+  int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  if (!type.getEncoding() && bytes != int64_t(getBytes()))
+    return emitOpError("size must be that of its type, got ") << getBytes() << " and " << bytes;
+  if (getSpace() == Space::Input ? int64_t(getSlotStride()) < int64_t(getBytes()) : getSlotStride() != 0)
+    return emitOpError("slot_stride must hold an input buffer and be 0 for others, got ") << getSlotStride();
+  if (getData() && (getSpace() != Space::State || getData()->getShapedType() != getType()))
+    return emitOpError("data needs a state buffer of its type, got ") << getData()->getShapedType();
+  if (getMinNodes() && getSpace() != Space::State)
+    return emitOpError("min_nodes is for state buffers");
+  return success();
+}
+
+static BufferOp lookupBuffer(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
+  return symbols.lookupNearestSymbolFrom<BufferOp>(op, name);
+}
+
+LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getSharesAttr())
+    return success();
+  BufferOp other = lookupBuffer(*this, getSharesAttr(), symbols);
+  if (!other || other.getSpace() != Space::Transient || getSpace() != Space::Transient)
+    return emitOpError("shares must name a transient buffer and stand on one, got ") << getSharesAttr();
+  if (other.getOffset() != getOffset() || other.getBytes() != getBytes())
+    return emitOpError("must lie exactly where the buffer lies that it shares with, got ")
+           << getOffset() << "+" << getBytes() << " and " << other.getOffset() << "+" << other.getBytes();
+  return success();
+}
+
+LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto isState = [&](Attribute name) {
+    auto symbol = dyn_cast<FlatSymbolRefAttr>(name);
+    BufferOp buffer = symbol ? lookupBuffer(*this, symbol, symbols) : BufferOp();
+    return buffer && buffer.getSpace() == Space::State;
+  };
+  for (Attribute name : {Attribute(getValuesAttr())})
+    if (!isState(name))
+      return emitOpError("must name state buffers, got ") << name;
+  for (ArrayAttr names : {getGradients(), getOptimizer()})
+    for (Attribute name : names)
+      if (!isState(name))
+        return emitOpError("must name state buffers, got ") << name;
+  return success();
+}
+
+LogicalResult ArenaOp::verify() {
+  if (getRows().empty())
+    return emitOpError("needs a row for each legal number of ranks");
+  for (Attribute attribute : getRows()) {
+    auto row = dyn_cast<RowAttr>(attribute);
+    if (!row)
+      return emitOpError("rows must be #step.row, got ") << attribute;
+    int64_t sum = 0;
+    for (ShareAttr share : row.getShares())
+      sum += share.getBytes();
+    if (sum != row.total())
+      return emitOpError("categories must add up to the arena, got ") << sum << " and " << row.total();
+    if (getBudget() && row.total() > int64_t(getBudget()))
+      return emitOpError("must stay within memory.budget, got ") << row.total() << " and " << getBudget();
+  }
+  if (getScratchStride() % kAlignment || getScratchOffset() % kAlignment)
+    return emitOpError("scratch must be aligned to 64 bytes, got ") << getScratchOffset() << " and " << getScratchStride();
+  return success();
+}
+
+LogicalResult ProgramOp::verify() {
+  for (Operation &op : getBody().front())
+    if (!isa<InstructionOp>(op))
+      return op.emitOpError("cannot stand in a step.program");
+  return success();
+}
+
+LogicalResult InstructionOp::verify() {
+  if (getWorkgroups() < 1)
+    return emitOpError("needs a workgroup, got ") << getWorkgroups();
+  if (int64_t(getScratchBytes()) < 0)
+    return emitOpError("scratch must not be negative, got ") << getScratchBytes();
+  for (Attribute argument : getArguments())
+    if (!isa<SliceAttr>(argument))
+      return emitOpError("arguments must be #step.slice, got ") << argument;
+  return success();
+}
+
+LogicalResult InstructionOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *module = (*this)->getParentOp()->getParentOp();
+  if (!isa_and_nonnull<KernelOp>(symbols.lookupSymbolIn(module, getKernelAttr())))
+    return emitOpError("must name a step.kernel, got ") << getKernelAttr();
+  for (auto slice : getArguments().getAsRange<SliceAttr>()) {
+    auto buffer = dyn_cast_or_null<BufferOp>(symbols.lookupSymbolIn(module, slice.getBuffer()));
+    if (!buffer)
+      return emitOpError("must name a step.buffer, got ") << slice.getBuffer();
+    if (slice.getOffset() < 0 || slice.getOffset() >= int64_t(buffer.getBytes()))
+      return emitOpError("argument must lie inside its buffer, got ") << slice << " and " << buffer.getBytes() << " bytes";
+  }
+  return success();
+}

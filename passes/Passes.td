@@ -1,0 +1,82 @@
+//===- Passes.td - every pass, with what it requires and ensures -*- tablegen -*-===//
+//
+// The order in which they run is in compiler/Pipeline.cpp and nowhere else.
+//
+//===----------------------------------------------------------------------===//
+#ifndef PASSES_PASSES_TD
+#define PASSES_PASSES_TD
+include "mlir/Pass/PassBase.td"
+
+def FusePass : Pass<"fuse", "::mlir::ModuleOp"> {
+  let summary = "Group the ops of each graph into kernel regions";
+  let description = [{
+    Every compute op becomes a `train.kernel` region of its own, named by the op's location (a later group of the same name
+    gets a `#2`, `#3`, ... suffix). Tables (`train.rope_table`) stay outside: plan folds them into constants. Dead pure ops
+    are removed.
+
+    Requires: graphs of train ops without kernels; a location name on every compute op.
+    Ensures: every compute op except tables lies in a `train.kernel`; kernel names are unique in a graph.
+  }];
+  let dependentDialects = ["::recipe::train::TrainDialect"];
+}
+
+def SelectKernelsPass : Pass<"select-kernels", "::mlir::ModuleOp"> {
+  let summary = "Decide the kernels, launches, temporaries and storage sharing of every region";
+  let description = [{
+    Asks the kernel rule of each region's op (passes/select/KernelRule.h), a pure function of op, local shapes and target.
+    Launches of equal family, specification and region share one `step.kernel`.
+
+    Requires: every compute op lies in a `train.kernel` (fuse).
+    Ensures: every `train.kernel` has `launches`, `temps` and `in_place`; every launch names a `step.kernel` of the module.
+  }];
+  let dependentDialects = ["::recipe::step::StepDialect"];
+  let options = [
+    Option<"maxThreads", "max-threads", "int64_t", "16", "threads that scratch exists for">];
+}
+
+def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
+  let summary = "Give every value its place in the arena and turn graphs into programs";
+  let description = [{
+    Variables live in the state region (copies for pending tree nodes last, so that the arena of more ranks is a prefix), inputs
+    double-buffered in the input region, all other values in the transient region by liveness. A value that is written to a
+    variable is produced in the variable's storage. `step.arena` states the sizes for each legal number of ranks.
+
+    Requires: `train.kernel` regions with launches (select-kernels); all other ops are structural or tables.
+    Ensures: the module holds `step` ops only; the verifier of `step.arena` accepts the plan.
+  }];
+  let dependentDialects = ["::recipe::step::StepDialect"];
+  let options = [
+    Option<"maxThreads", "max-threads", "int64_t", "16", "threads that scratch exists for">,
+    Option<"budget", "budget", "uint64_t", "0", "bytes that one rank may use; 0: any">,
+    ListOption<"rows", "rows", "std::string", "legal ranks as ranks:accumulation:nodes">];
+  let statistics = [
+    Statistic<"transientBytes", "transient-bytes", "bytes of the transient region without scratch">,
+    Statistic<"lowerBound", "lower-bound", "largest number of bytes live at once">];
+}
+
+def ShardPass : Pass<"shard", "::mlir::ModuleOp"> {
+  let summary = "Assign a layout to every tensor and insert the collectives that the layouts demand";
+  let description = [{
+    Creates the mesh, splits batch inputs over its data axis, keeps variables whole on each rank, and lets every op's layout rule
+    decide the rest. Gradient, pending and loss variables stay Partial over the data axis until the update, which reduces them
+    once, before the first op that needs whole values.
+
+    Requires: graphs of train ops without layouts.
+    Ensures: every tensor carries a layout that its op's rule confirms (D8); Partial values meet only ops that allow them.
+  }];
+  let dependentDialects = ["::recipe::train::TrainDialect", "::recipe::dist::DistDialect"];
+  let options = [Option<"dataRanks", "data-ranks", "int64_t", "1", "ranks of the mesh's data axis">];
+}
+
+def FoldCollectivesPass : Pass<"fold-collectives", "::mlir::ModuleOp"> {
+  let summary = "Remove collectives over axes of one rank";
+  let description = [{
+    A collective whose axes have one rank altogether moves nothing: its users take the operand.
+
+    Requires: compute ops lie in kernel regions (fuse), whose boundary accepts any layout.
+    Ensures: every remaining `dist` op communicates between at least two ranks.
+  }];
+  let dependentDialects = ["::recipe::dist::DistDialect"];
+}
+
+#endif
