@@ -70,8 +70,8 @@ def Train_KernelOp : Train_StructuralOp<"kernel", [IsolatedFromAbove, SingleBloc
   let hasVerifier = 1;
 }
 
-def Train_YieldOp : Train_StructuralOp<"yield", [Pure, Terminator, ParentOneOf<["KernelOp"]>]> {
-  let summary = "The results of a kernel region";
+def Train_YieldOp : Train_StructuralOp<"yield", [Pure, Terminator]> {
+  let summary = "The results of a kernel region, in a train.kernel or kept in a step.kernel";
   let arguments = (ins Variadic<AnyRankedTensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
