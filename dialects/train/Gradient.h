@@ -18,6 +18,8 @@ public:
   // gains and biases, the parameter's own shape otherwise); null when each micro-batch starts anew. A rule
   // passes it on as the backward op's accumulator operand.
   virtual mlir::Value accumulatorFor(mlir::OpOperand &parameterUse, mlir::Type accumulatorType) = 0;
+  // The same for a result that is written to a loss variable.
+  virtual mlir::Value accumulatorFor(mlir::OpResult lossResult) = 0;
 };
 
 } // namespace recipe::train

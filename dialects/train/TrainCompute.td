@@ -46,9 +46,11 @@ def Train_ContractOp : Train_Op<"contract", [Pure, AttrSizedOperandSegments]> {
     [segment][pair][2]; ranges of a pair are ascending, disjoint and cover 0..K_i. Each segment is one fma chain that starts at
     +0.0 and runs through its pairs in order, k ascending; the segments are combined by the balanced tree of adjacent pairs. With an
     accumulator (form tn, one segment) the chain starts there. One segment = one chain over all of K.
+    `out_segments` ([segment][2], a partition of N) states the segments of the result's last dimension for the contraction that
+    the gradient of lhs runs over it; absent: one segment.
   }];
   let arguments = (ins Variadic<Train_F32>:$lhs, Variadic<Train_F32>:$rhs, Optional<Train_F32>:$accumulator,
-    Train_ContractFormAttr:$form, DenseI64ArrayAttr:$segments);
+    Train_ContractFormAttr:$form, DenseI64ArrayAttr:$segments, OptionalAttr<DenseI64ArrayAttr>:$out_segments);
   let results = (outs Train_F32:$result);
 }
 
