@@ -13,7 +13,9 @@ static_assert(sizeof(void *) == 8 && offsetof(rcp_launch_v1, buffers) == 0 && of
               "kernels address rcp_launch_v1 by these offsets");
 
 static void setAttributes(Function *function, const step::TargetInfo &target) {
-  function->addFnAttr("target-cpu", target.cpu);
+  // Every extension is listed; the CPU's name only tunes.
+  function->addFnAttr("target-cpu", "x86-64");
+  function->addFnAttr("tune-cpu", target.cpu);
   std::string features;
   for (const std::string &feature : target.features)
     features += (features.empty() ? "+" : ",+") + feature;
