@@ -25,7 +25,6 @@ private:
   bool usable(std::initializer_list<const char *> keys) const {
     return llvm::all_of(keys, [&](const char *key) { return !draft.refused.count(key); });
   }
-  bool given(const char *key) const { return draft.given.count(key) != 0; }
 
   // At the first of the keys that the user wrote.
   void error(std::initializer_list<const char *> keys, const std::string &message) {
@@ -99,9 +98,13 @@ private:
     const Data &data = draft.recipe.data();
     if (!usable({"data.eval_path", "data.eval_fraction"}) || data.has_eval_path() || data.eval_fraction() > 0)
       return;
-    for (const char *key : {"logging.eval_interval", "logging.eval_steps"})
-      if (given(key) && !draft.refused.count(key))
-        error({key}, "'" + std::string(key) + "' needs 'data.eval_path' or 'data.eval_fraction' > 0, got neither");
+    needEvaluation("logging.eval_interval", draft.recipe.logging().eval_interval());
+    needEvaluation("logging.eval_steps", draft.recipe.logging().eval_steps());
+  }
+  void needEvaluation(const char *key, int64_t value) {
+    if (value > 0 && usable({key}))
+      error({key}, "'" + std::string(key) + "' needs 'data.eval_path' or 'data.eval_fraction' > 0, got " +
+                       std::to_string(value) + " and neither");
   }
 
   Draft &draft;

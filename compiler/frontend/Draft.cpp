@@ -98,6 +98,7 @@ private:
     const Key *key = schema.find(name);
     if (!key) {
       std::string guess = schema.suggestKey(section, entry.key);
+      draft.refused.insert(guess); // probably given, so do not call it missing
       diagnostics.error(entry.place,
                         "unknown key '" + name + "'" +
                             (guess.empty() ? ", the keys of '" + section + "' are " + shortNames(schema.keysOf(section))

@@ -11,8 +11,8 @@ struct ReferenceError {
   std::string message;
 };
 
-// Markdown with one table per section. descriptorSet: what protoc --include_source_info --descriptor_set_out makes of the
-// recipe.proto that this program was built from. A key, section or enumeration value without a comment is an error.
+// Markdown with one table per section. descriptorSet: what protoc --include_source_info --descriptor_set_out makes of
+// the recipe.proto that this program was built from. A key, section or enumeration value without a comment is an error.
 std::variant<std::string, ReferenceError> keyReference(const std::string &descriptorSet);
 
 } // namespace recipe::frontend

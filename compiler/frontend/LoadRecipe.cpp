@@ -52,6 +52,13 @@ std::optional<ModelConfig> modelConfig(const Draft &draft, Diagnostics &diagnost
   return std::nullopt;
 }
 
+// A section whose keys were all neutral leaves no trace.
+void dropEmptySections(const Schema &schema, Recipe &recipe) {
+  for (const Key &key : schema.keys())
+    if (sectionOf(static_cast<const Recipe &>(recipe), key).ByteSizeLong() == 0)
+      recipe.GetReflection()->ClearField(&recipe, key.sectionField);
+}
+
 void derive(ResolvedRecipe &resolved) {
   const Recipe &r = resolved.recipe;
   resolved.accumulation = r.optim().grad_accum_steps();
@@ -93,6 +100,7 @@ LoadedRecipe load(const std::string &text, const std::string &path, const std::v
 
   ResolvedRecipe resolved;
   resolved.path = path;
+  dropEmptySections(schema, draft.recipe);
   resolved.recipe = draft.recipe;
   resolved.modelConfig = std::move(*config);
   for (const Key &key : schema.keys())

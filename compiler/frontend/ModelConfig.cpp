@@ -1,6 +1,7 @@
 #include "compiler/frontend/ModelConfig.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -17,6 +18,14 @@ namespace {
 constexpr uint64_t maxTextBytes = 1 << 20;
 
 std::string child(const std::string &path, const std::string &key) { return path.empty() ? key : path + "." + key; }
+
+// What numberKind takes for a number, without a plus, without spare zeros, with digits on both sides of the point.
+bool isJsonNumber(llvm::StringRef text) {
+  text.consume_front("-");
+  llvm::StringRef whole = text.take_while(llvm::isDigit), rest = text.drop_front(whole.size());
+  bool point = rest.consume_front(".");
+  return !whole.empty() && (whole == "0" || whole[0] != '0') && !(point && !(rest.size() && llvm::isDigit(rest[0])));
+}
 
 class JsonWriter {
 public:
@@ -56,13 +65,6 @@ private:
   }
 
   bool writeNumber(const YamlNode &node, const std::string &path) {
-    llvm::Expected<llvm::json::Value> same = llvm::json::parse(node.text);
-    if (same) {
-      out.rawValue(node.text);
-      return true;
-    }
-    llvm::consumeError(same.takeError());
-    // A spelling that only YAML has: +1, 007, .5, 1.
     double value;
     const char *begin = node.text.data() + (node.text[0] == '+');
     if (std::from_chars(begin, node.text.data() + node.text.size(), value).ec != std::errc()) {
@@ -70,7 +72,8 @@ private:
       out.value(nullptr);
       return false;
     }
-    out.rawValue(numberText(value));
+    // Only YAML has the spellings +1, 007, .5 and 1.
+    out.rawValue(isJsonNumber(node.text) ? node.text : numberText(value));
     return true;
   }
 
@@ -140,7 +143,7 @@ Diagnostic jsonError(const std::string &file, const std::string &text) {
   size_t end = text.find("]: ");
   if (std::sscanf(text.c_str(), "[%u:%u,", &line, &column) != 2 || end == std::string::npos)
     return {{file, 0, 0}, "not valid JSON: " + text};
-  return {{file, line, column + 1}, "not valid JSON: " + text.substr(end + 3)};
+  return {{file, line, std::max(column, 1u)}, "not valid JSON: " + text.substr(end + 3)};
 }
 
 } // namespace

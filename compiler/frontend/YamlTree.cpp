@@ -27,13 +27,16 @@ public:
   explicit TreeBuilder(unsigned source) : source(source) {}
   YamlNode takeRoot() { return std::move(root); }
 
+  // A key that is no text. Kept until the end, because an unclosed bracket looks like one to yaml-cpp.
+  std::optional<YamlError> keyProblem;
+
   void OnDocumentStart(const YAML::Mark &) override {}
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark &mark, YAML::anchor_t anchor) override {
-    if (expectsKey())
-      refuse(mark, "a key must be text, got nothing");
     count(mark, 1);
+    if (expectsKey())
+      return badKey(mark, "nothing");
     YamlNode node;
     node.place = at(mark);
     finish(std::move(node), anchor);
@@ -43,9 +46,9 @@ public:
     auto found = anchors.find(anchor);
     if (found == anchors.end())
       refuse(mark, "an alias may not stand inside its own anchor");
-    if (expectsKey())
-      refuse(mark, "a key must be text, got an alias");
     count(mark, found->second.size);
+    if (expectsKey())
+      return badKey(mark, "an alias");
     finish(YamlNode(found->second.node), 0);
   }
 
@@ -82,6 +85,7 @@ private:
     YAML::anchor_t anchor;
     size_t countBefore;
     std::optional<YamlEntry> key; // of a map: waits for its value
+    bool isKey;                   // stands where a key should
   };
   struct Anchored {
     YamlNode node;
@@ -104,6 +108,12 @@ private:
 
   bool expectsKey() const { return !stack.empty() && stack.back().node.kind == YamlNode::Map && !stack.back().key; }
 
+  void badKey(const YAML::Mark &mark, const std::string &what) {
+    if (!keyProblem)
+      keyProblem = YamlError{at(mark), "a key must be text, got " + what};
+    stack.back().key = YamlEntry{"", at(mark), {}};
+  }
+
   bool isText(const YAML::Mark &mark, const std::string &tag) const {
     if (tag == "!" || tag == "tag:yaml.org,2002:str")
       return true;
@@ -114,8 +124,9 @@ private:
 
   void open(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor, YamlNode::Kind kind) {
     count(mark, 1);
-    if (expectsKey())
-      refuse(mark, kind == YamlNode::Map ? "a key must be text, got a mapping" : "a key must be text, got a list");
+    bool isKey = expectsKey();
+    if (isKey)
+      badKey(mark, kind == YamlNode::Map ? "a mapping" : "a list");
     if (tag != "!")
       isText(mark, tag);
     if (stack.size() == maxDepth)
@@ -123,12 +134,14 @@ private:
     YamlNode node;
     node.kind = kind;
     node.place = at(mark);
-    stack.push_back({std::move(node), anchor, nodeCount - 1, std::nullopt});
+    stack.push_back({std::move(node), anchor, nodeCount - 1, std::nullopt, isKey});
   }
 
   void close() {
     Frame frame = std::move(stack.back());
     stack.pop_back();
+    if (frame.isKey)
+      return;
     size_t size = nodeCount - frame.countBefore;
     finish(std::move(frame.node), frame.anchor, size);
   }
@@ -191,6 +204,8 @@ std::variant<YamlNode, YamlError> parseYaml(const std::string &text, unsigned so
     TreeBuilder second(source);
     if (parser.HandleNextDocument(second))
       return YamlError{{source, 0, 0}, "must be one YAML document, got several"};
+    if (builder.keyProblem)
+      return *builder.keyProblem;
     return builder.takeRoot();
   } catch (const Refusal &refusal) {
     return refusal.error;
