@@ -4,6 +4,7 @@
 #include <cstring>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
 #include <openssl/sha.h>
 
 using namespace recipe::abi;
@@ -63,7 +64,8 @@ bool recipe::abi::parseStep(const void *data, size_t size, Step &step, std::stri
   uint64_t version = getLittleEndian(bytes + 8, 4);
   if (version != kStepFormatVersion) {
     error = "format version must be " + std::to_string(kStepFormatVersion) + ", got " + std::to_string(version) +
-            (version > kStepFormatVersion ? ": written by a newer recipec" : ": written by an older recipec; compile again");
+            (version > kStepFormatVersion ? ": written by a newer recipec"
+                                          : ": written by an older recipec; compile again");
     return false;
   }
   if (getLittleEndian(bytes + 12, 4) != 0) {
@@ -73,8 +75,8 @@ bool recipe::abi::parseStep(const void *data, size_t size, Step &step, std::stri
   uint64_t length = getLittleEndian(bytes + 16, 8);
   uint64_t rest = size - headerBytes;
   if (rest < digestBytes || length > rest - digestBytes) {
-    error = "truncated: the header promises a message of " + std::to_string(length) + " bytes and a checksum of 32, got " +
-            std::to_string(rest) + " bytes";
+    error = "truncated: the header promises a message of " + std::to_string(length) +
+            " bytes and a checksum of 32, got " + std::to_string(rest) + " bytes";
     return false;
   }
   if (length < rest - digestBytes) {
@@ -88,6 +90,8 @@ bool recipe::abi::parseStep(const void *data, size_t size, Step &step, std::stri
     error = "checksum mismatch: the file is damaged";
     return false;
   }
+  // Our message below says it; protobuf's own would go to stderr first.
+  google::protobuf::LogSilencer silencer;
   if (length > INT_MAX || !step.ParseFromArray(bytes + headerBytes, int(length))) {
     error = "the checksum is right but the content is not a Step message";
     return false;

@@ -32,8 +32,7 @@ Sha256Digest Sha256::of(absl::Span<const uint8_t> bytes) {
 }
 
 std::string toHex(const Sha256Digest &digest) {
-  return absl::BytesToHexString(
-      absl::string_view(reinterpret_cast<const char *>(digest.data()), digest.size()));
+  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char *>(digest.data()), digest.size()));
 }
 
 } // namespace recipe::rt

@@ -4,7 +4,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define RCP_RETURN_IF_ERROR(expr)                                                                                     \
+#define RCP_RETURN_IF_ERROR(expr)                                                                                      \
   do {                                                                                                                 \
     if (absl::Status rcpStatus = (expr); !rcpStatus.ok())                                                              \
       return rcpStatus;                                                                                                \

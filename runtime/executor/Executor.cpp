@@ -32,7 +32,8 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::create(LoadedStep step, cons
 }
 
 Executor::Executor(LoadedStep step, Arena arenaOfStep, int threads, bool timed)
-    : loaded(std::move(step)), arena(std::move(arenaOfStep)), pool(std::make_unique<ThreadPool>(threads)), timed(timed) {
+    : loaded(std::move(step)), arena(std::move(arenaOfStep)), pool(std::make_unique<ThreadPool>(threads)),
+      timed(timed) {
   const abi::Step &s = *loaded.step;
   (void)absl::SimpleAtoi(loaded.keys.text("experiment.seed", "0"), &seed);
   for (const abi::SubProgram &program : s.programs())

@@ -25,8 +25,8 @@ struct StepResult {
   int64_t validTokens = 0; // in the global batch
   double gradNorm = 0;     // before clipping
   double learningRate = 0;
-  double dataWaitMs = 0;   // time in which nothing was computed for want of data
-  bool skipped = false;    // the update was not applied
+  double dataWaitMs = 0; // time in which nothing was computed for want of data
+  bool skipped = false;  // the update was not applied
 };
 
 struct EvaluationResult {

@@ -63,24 +63,28 @@ absl::Status Elf::checkHeader() {
   auto header = at<Elf64_Ehdr>(0);
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
       header.e_ident[EI_VERSION] != EV_CURRENT || header.e_version != EV_CURRENT || header.e_machine != EM_X86_64 ||
-      header.e_type != ET_DYN || (header.e_ident[EI_OSABI] != ELFOSABI_SYSV && header.e_ident[EI_OSABI] != ELFOSABI_GNU) ||
+      header.e_type != ET_DYN ||
+      (header.e_ident[EI_OSABI] != ELFOSABI_SYSV && header.e_ident[EI_OSABI] != ELFOSABI_GNU) ||
       header.e_ident[EI_ABIVERSION] != 0)
     return invalid("not an x86-64 shared object");
   for (int i = EI_PAD; i < EI_NIDENT; ++i)
     if (header.e_ident[i] != 0)
       return invalid("not an x86-64 shared object");
-  if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum < 1 || header.e_phnum > 32 || header.e_phoff % 8 != 0 ||
-      !inFile(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr)))
+  if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum < 1 || header.e_phnum > 32 ||
+      header.e_phoff % 8 != 0 || !inFile(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr)))
     return invalid("program headers out of range");
   return absl::OkStatus();
 }
 
 absl::Status Elf::checkLoad(const Elf64_Phdr &segment, uint64_t previousEnd) const {
-  if (!inFile(segment.p_offset, segment.p_filesz) || segment.p_filesz > segment.p_memsz || segment.p_memsz == 0 ||
+  if (!inFile(segment.p_offset, segment.p_filesz) || segment.p_filesz > segment.p_memsz ||
       segment.p_vaddr > kMaxAddress || segment.p_memsz > kMaxAddress)
     return invalid("segment out of range");
   if (segment.p_align < kPage || segment.p_align > 512 * kPage || (segment.p_align & (segment.p_align - 1)) ||
       segment.p_vaddr % segment.p_align != segment.p_offset % segment.p_align)
+    return invalid("segment not aligned to pages");
+  // GNU ld leaves empty segments; on a page boundary nothing is mapped for them.
+  if (segment.p_memsz == 0 && segment.p_vaddr % kPage != 0)
     return invalid("segment not aligned to pages");
   // Rounded to pages, segments may not share one: the later would unmap part of the earlier.
   if (segment.p_vaddr / kPage * kPage < previousEnd)
@@ -235,7 +239,8 @@ absl::Status Elf::readEntry(const Elf64_Dyn &entry) {
     return home && (home->p_flags & PF_W) ? absl::OkStatus() : invalid("offset table out of range");
   }
   case DT_FLAGS:
-    return (value & ~uint64_t(DF_SYMBOLIC | DF_BIND_NOW)) == 0 ? absl::OkStatus() : invalid("unsupported flags ", value);
+    return (value & ~uint64_t(DF_SYMBOLIC | DF_BIND_NOW)) == 0 ? absl::OkStatus()
+                                                               : invalid("unsupported flags ", value);
   case DT_FLAGS_1:
     return (value & ~uint64_t(DF_1_NOW)) == 0 ? absl::OkStatus() : invalid("unsupported flags ", value);
   case DT_NEEDED:
@@ -331,8 +336,8 @@ absl::Status Elf::checkSymbols() {
     int type = ELF64_ST_TYPE(symbol.st_info), binding = ELF64_ST_BIND(symbol.st_info);
     if (symbol.st_shndx == SHN_UNDEF)
       return invalid("kernels import nothing, got undefined symbol '", name, "'");
-    if ((type != STT_NOTYPE && type != STT_OBJECT && type != STT_FUNC) || (binding != STB_GLOBAL && binding != STB_WEAK) ||
-        symbol.st_shndx >= SHN_LORESERVE)
+    if ((type != STT_NOTYPE && type != STT_OBJECT && type != STT_FUNC) ||
+        (binding != STB_GLOBAL && binding != STB_WEAK) || symbol.st_shndx >= SHN_LORESERVE)
       return invalid("unsupported kind of symbol '", name, "'");
     const Elf64_Phdr *home = segmentOf(symbol.st_value, std::max<uint64_t>(symbol.st_size, 1));
     if (!home || (type == STT_FUNC && !(home->p_flags & PF_X)))

@@ -21,8 +21,8 @@ static absl::StatusOr<const recipe::abi::NativeObject *> chooseObject(const reci
     std::vector<std::string> missing = missingCpuFeatures({object.features().begin(), object.features().end()});
     if (missing.empty())
       return &object;
-    reasons.push_back(absl::StrCat("compiled for ", object.cpu(), ", but this machine lacks ", absl::StrJoin(missing, ", "),
-                                   "; compile again with target.arch: native"));
+    reasons.push_back(absl::StrCat("compiled for ", object.cpu(), ", but this machine lacks ",
+                                   absl::StrJoin(missing, ", "), "; compile again with target.arch: native"));
   }
   if (reasons.empty())
     return absl::InvalidArgumentError("the step has no native object");
@@ -48,6 +48,9 @@ static absl::StatusOr<LoadedStep> link(std::unique_ptr<recipe::abi::Step> step, 
     RCP_ASSIGN_OR_RETURN(rcp_kernel_v1 code, loaded.library->kernel(kernel.symbol()));
     loaded.kernels.push_back(code);
   }
+  // The code is mapped; a second copy of it would only take memory.
+  step->clear_objects();
+  step->clear_semantic();
   loaded.step = std::move(step);
   return loaded;
 }

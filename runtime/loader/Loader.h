@@ -19,7 +19,8 @@ struct LoadOptions {
   std::vector<std::string> overrides; // --set key=value
 };
 
-/// A step whose every promise was checked, with its code mapped. Kernels are in the order of step.kernels().
+/// A step whose every promise was checked, with its code mapped. Kernels are in the order of step.kernels(); the
+/// message has lost its native objects and its semantic section.
 struct LoadedStep {
   std::unique_ptr<abi::Step> step;
   RankPlan plan;

@@ -34,7 +34,8 @@ absl::StatusOr<std::unique_ptr<NativeLibrary>> NativeLibrary::load(const std::st
   if (!written.ok())
     return written;
   const char *reason = dlerror();
-  return absl::InvalidArgumentError(absl::StrCat("native object: cannot be loaded: ", reason ? reason : "unknown reason"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("native object: cannot be loaded: ", reason ? reason : "unknown reason"));
 }
 
 NativeLibrary::~NativeLibrary() {

@@ -52,8 +52,8 @@ static absl::Status checkRow(const recipe::abi::Certificate &certificate, const 
   if (offset % 64 != 0 || stride % 64 != 0)
     return invalid("certificate: scratch must be 64-byte aligned, got offset ", offset, " and stride ", stride);
   if (offset > transient || stride > (transient - offset) / maxThreads)
-    return invalid("certificate: scratch of ", maxThreads, " threads must lie inside the transient region of ", transient,
-                   " bytes, got offset ", offset, " and stride ", stride);
+    return invalid("certificate: scratch of ", maxThreads, " threads must lie inside the transient region of ",
+                   transient, " bytes, got offset ", offset, " and stride ", stride);
   return absl::OkStatus();
 }
 
@@ -63,8 +63,8 @@ absl::StatusOr<RankPlan> recipe::rt::planRanks(const abi::Step &step, int64_t ra
   if (std::find(m.legal_ranks().begin(), m.legal_ranks().end(), ranks) == m.legal_ranks().end())
     return invalid("the number of ranks must be one of those that the step was compiled for, got ", ranks, " and ",
                    absl::StrJoin(m.legal_ranks(), ", "));
-  if (ranks < 1 || ranks > m.batch_segments() || m.batch_segments() % ranks != 0 ||
-      m.global_batch() % ranks != 0 || m.global_batch() / ranks % m.batch_size() != 0)
+  if (ranks < 1 || ranks > m.batch_segments() || m.batch_segments() % ranks != 0 || m.global_batch() % ranks != 0 ||
+      m.global_batch() / ranks % m.batch_size() != 0)
     return invalid("manifest: ", ranks, " ranks must divide batch_segments, and ranks x batch_size global_batch, got ",
                    m.batch_segments(), ", ", m.batch_size(), " and ", m.global_batch());
 

@@ -16,11 +16,11 @@ template <typename... T> static absl::Status invalid(const T &...text) {
 
 static absl::Status checkRange(const RunTimeKey &key, double value, const std::string &text) {
   if (key.has_minimum() && !(key.minimum_exclusive() ? value > key.minimum() : value >= key.minimum()))
-    return invalid("'", key.key(), "' must be ", key.minimum_exclusive() ? "above " : "at least ", key.minimum(), ", got ",
-                   text);
+    return invalid("'", key.key(), "' must be ", key.minimum_exclusive() ? "above " : "at least ", key.minimum(),
+                   ", got ", text);
   if (key.has_maximum() && !(key.maximum_exclusive() ? value < key.maximum() : value <= key.maximum()))
-    return invalid("'", key.key(), "' must be ", key.maximum_exclusive() ? "below " : "at most ", key.maximum(), ", got ",
-                   text);
+    return invalid("'", key.key(), "' must be ", key.maximum_exclusive() ? "below " : "at most ", key.maximum(),
+                   ", got ", text);
   return absl::OkStatus();
 }
 
@@ -66,8 +66,9 @@ static absl::Status refuseKey(const recipe::abi::Step &step, const std::string &
   all = runTime;
   for (const recipe::abi::ResolvedRecipe::Entry &entry : step.recipe().entries()) {
     if (entry.key() == name)
-      return invalid("'", name, "' is compiled in with the value ", entry.value(),
-                     "; change the recipe and compile again. Keys that a run may change: ", absl::StrJoin(runTime, ", "));
+      return invalid(
+          "'", name, "' is compiled in with the value ", entry.value(),
+          "; change the recipe and compile again. Keys that a run may change: ", absl::StrJoin(runTime, ", "));
     all.push_back(entry.key());
   }
   std::string near = nearestName(name, all);

@@ -53,7 +53,8 @@ static absl::Status checkProgram(const recipe::abi::Step &step, const recipe::ab
 
 static bool isSymbol(const std::string &name) {
   for (char c : name)
-    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_' && c != '.' && c != '$')
+    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_' && c != '.' &&
+        c != '$')
       return false;
   return !name.empty();
 }

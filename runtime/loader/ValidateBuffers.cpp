@@ -87,7 +87,8 @@ absl::Status recipe::rt::validateBuffers(const abi::Step &step, const RankPlan &
     if (buffer.name().empty() || !names.insert(buffer.name()).second)
       return invalid("buffer names must be unique and not empty, got '", buffer.name(), "'");
     absl::Status status = checkBuffer(buffer, plan.memory);
-    if (status.ok() && (buffer.name() == "input:tokens" || buffer.name() == "input:labels" || buffer.name() == "input:positions"))
+    if (status.ok() &&
+        (buffer.name() == "input:tokens" || buffer.name() == "input:labels" || buffer.name() == "input:positions"))
       status = checkInput(buffer, step.manifest());
     if (!status.ok())
       return invalid("buffer '", buffer.name(), "': ", status.message());

@@ -22,10 +22,11 @@ absl::StatusOr<Arena> Arena::create(const abi::Certificate::Row &row) {
   uint64_t available = availableBytes();
   if (arena.size > available)
     return absl::ResourceExhaustedError(
-        absl::StrFormat("the step needs %.2f GiB of memory, but this machine lends %.2f GiB", double(arena.size) / (1 << 30),
-                        double(available) / (1 << 30)));
+        absl::StrFormat("the step needs %.2f GiB of memory, but this machine lends %.2f GiB",
+                        double(arena.size) / (1 << 30), double(available) / (1 << 30)));
   arena.mapped = arena.size + hugePageBytes;
-  void *mapping = mmap(nullptr, arena.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *mapping =
+      mmap(nullptr, arena.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED)
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot reserve ", arena.mapped, " bytes"));
   arena.mapping = mapping;

@@ -95,7 +95,8 @@ bool ThreadPool::help(int thread) {
     rcp_kernel_v1 code = kernel.load(std::memory_order_relaxed);
     const rcp_launch_v1 *launch = arguments.load(std::memory_order_relaxed);
     uint32_t count = workgroups.load(std::memory_order_relaxed);
-    std::byte *slice = scratch.load(std::memory_order_relaxed) + size_t(thread) * scratchStride.load(std::memory_order_relaxed);
+    std::byte *slice =
+        scratch.load(std::memory_order_relaxed) + size_t(thread) * scratchStride.load(std::memory_order_relaxed);
     // What was read belongs to `current` if that is still the state, which this exchange decides.
     std::atomic_thread_fence(std::memory_order_acquire);
     if (!state.compare_exchange_weak(current, current - 1, std::memory_order_acq_rel, std::memory_order_acquire))

@@ -22,10 +22,10 @@ struct Launch {
 /// The CPUs that this process may use.
 std::vector<int> allowedCpus();
 
-/// Threads take workgroups from one counter, in ascending order. They wait for work by spinning for at most 50 us and then
-/// sleep; a launch waits only for workgroups that were taken, never for a thread that has not yet woken up. run() may be
-/// called by one thread at a time, the one that made the pool; it has the kernels' floating-point environment for the
-/// time of the call, the others have it always.
+/// Threads take workgroups from one counter, in ascending order. They wait for work by spinning for at most 50 us and
+/// then sleep; a launch waits only for workgroups that were taken, never for a thread that has not yet woken up. run()
+/// may be called by one thread at a time, the one that made the pool; it has the kernels' floating-point environment
+/// for the time of the call, the others have it always.
 class ThreadPool {
 public:
   /// Pins the threads to CPUs of their own if there are at least `threads` of them and more than one thread.
