@@ -32,6 +32,9 @@ LogicalResult StepFacts::verify(llvm::function_ref<void(const Twine &)> problem)
   auto powerOfTwo = [](int64_t n) { return n >= 1 && n <= 16 && (n & (n - 1)) == 0; };
   expect(batchSize >= 1, "batch_size must be at least 1, got " + Twine(batchSize));
   expect(seqLength >= 1, "seq_length must be at least 1, got " + Twine(seqLength));
+  // Also keeps every product with a channel count within 64 bits.
+  expect(batchSize < (int64_t(1) << 31) && seqLength < (int64_t(1) << 31) && batchSize * seqLength < (int64_t(1) << 31),
+         "a micro-batch must have fewer than 2^31 tokens, got " + Twine(batchSize) + " x " + Twine(seqLength));
   expect(powerOfTwo(segments), "segments must be a power of two from 1 to 16, got " + Twine(segments));
   expect(batchSegments >= 1 && (batchSegments & (batchSegments - 1)) == 0,
          "batch_segments must be a power of two, got " + Twine(batchSegments));

@@ -1,0 +1,77 @@
+// Reads a Hugging Face config.json against a table of its keys.
+//
+// Every key of a config is in the table of its family: it is used, or limits what is accepted, or may have only certain values because
+// others change the mathematics, or does not concern training. Anything else is a problem. All problems are collected.
+#ifndef MODELS_CONFIGREADER_H
+#define MODELS_CONFIGREADER_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/JSON.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace recipe::models {
+
+enum class KeyUse {
+  Used,    // changes the step
+  Limit,   // is checked, but changes nothing
+  Fixed,   // must have one of the values in `accepted`
+  Ignored, // does not concern training
+};
+
+struct ConfigKey {
+  const char *name;
+  KeyUse use;
+  const char *text;               // for docs/models.md
+  const char *accepted = nullptr; // Fixed: a JSON list
+  const char *alias = nullptr;    // what others call it, for did-you-mean
+};
+
+struct ConfigProblem {
+  std::string key;  // dotted path in the config; empty: the config as a whole
+  std::string text; // "'n_head' must divide 'n_embd', got 5 and 768"
+};
+
+// The shortest decimal that reads back as `value`.
+std::string numberText(double value);
+
+// Keys that every Hugging Face config may have (PretrainedConfig), none of which concerns training here.
+llvm::ArrayRef<ConfigKey> commonKeys();
+
+class ConfigReader {
+public:
+  // Checks the keys of `object` against the tables; `prefix` is "" or "rope_scaling".
+  ConfigReader(const llvm::json::Object &object, std::vector<llvm::ArrayRef<ConfigKey>> tables, std::string prefix,
+               std::vector<ConfigProblem> &problems);
+
+  // A key that is absent or null has no value.
+  bool has(llvm::StringRef key) const;
+  // An integer from 1 to 2^24 (2^31 - 1 with `wide`). Without value and fallback: a problem. After a problem: 1.
+  int64_t size(llvm::StringRef key, std::optional<int64_t> fallback = std::nullopt, bool wide = false);
+  double positive(llvm::StringRef key, std::optional<double> fallback = std::nullopt);
+  // 0 <= p < 1.
+  double probability(llvm::StringRef key, double fallback);
+  bool flag(llvm::StringRef key, bool fallback);
+  std::string text(llvm::StringRef key, llvm::StringRef fallback);
+  const llvm::json::Object *object(llvm::StringRef key);
+
+  // "'<key>' <rule>"
+  void problem(llvm::StringRef key, const llvm::Twine &rule);
+  // The dotted path of a key.
+  std::string path(llvm::StringRef key) const;
+
+private:
+  const ConfigKey *find(llvm::StringRef key) const;
+  const llvm::json::Value *value(llvm::StringRef key) const;
+  void checkUnknown(llvm::StringRef key);
+  void checkFixed(const ConfigKey &key, const llvm::json::Value &value);
+
+  const llvm::json::Object &config;
+  std::vector<llvm::ArrayRef<ConfigKey>> tables;
+  std::string prefix;
+  std::vector<ConfigProblem> &problems;
+};
+
+} // namespace recipe::models
+#endif
