@@ -8,6 +8,7 @@
 #include "dialects/step/Step.h"
 #include "dialects/step/TargetInfo.h"
 #include "dialects/train/Train.h"
+#include <vector>
 
 namespace recipe::select {
 
@@ -32,7 +33,7 @@ struct Launch {
 
 struct KernelPlan {
   llvm::SmallVector<int64_t> temps;                      // bytes of each temporary, live across this op's launches
-  llvm::SmallVector<Launch> launches;                    // run in order, each complete before the next starts
+  std::vector<Launch> launches;                          // run in order, each complete before the next starts
   llvm::SmallVector<std::pair<int64_t, int64_t>> inPlace; // (result, operand) that may share storage
 };
 

@@ -1,0 +1,87 @@
+// Sizes, tiles and scratch of the attention kernels: what kernel-select promises and codegen uses.
+//
+// One workgroup computes one (sample, query head) forward, one (sample, kv head) backward. Scores exist for `block` query rows at a
+// time, against all keys up to the diagonal: scratch grows with T, never with T x T.
+#ifndef PASSES_ATTENTIONSHAPE_H
+#define PASSES_ATTENTIONSHAPE_H
+
+#include "dialects/step/TargetInfo.h"
+#include <cstdint>
+
+namespace recipe {
+
+struct AttentionShape {
+  int64_t samples, positions, heads, kvHeads, size; // B, T, H, K, E
+  bool dropout, backward;
+  int64_t tileRows, tileVectors;                     // register tile: rows x (vectors * 16 lanes)
+
+  static void chooseTile(const step::TargetInfo &target, int64_t &rows, int64_t &vectors) {
+    bool wide = target.vectorBits >= 512 && target.vectorRegisters >= 32;
+    rows = wide ? 12 : 6;
+    vectors = wide ? 2 : 1;
+  }
+
+  static int64_t roundUp(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+  int64_t group() const { return heads / kvHeads; }
+  int64_t panelWidth() const { return 16 * tileVectors; }
+  int64_t block() const { return 4 * tileRows; }                                // query rows at a time
+  int64_t keyPanels() const { return roundUp(positions, panelWidth()) / panelWidth(); }
+  int64_t sizePanels() const { return roundUp(size, panelWidth()) / panelWidth(); }
+  int64_t paddedSize() const { return sizePanels() * panelWidth(); }
+  int64_t paddedKeys() const { return roundUp(positions, tileRows) + tileRows; } // a tile may touch rows beyond T
+  // Elements between rows of a score block; not a power of two, which would share cache sets.
+  int64_t scoreStride() const { return roundUp(paddedKeys(), panelWidth()) + 16; }
+  // Pending sums of the tree over a group's query heads.
+  int64_t groupLevels() const {
+    int64_t levels = 0;
+    while (group() > 1 && (int64_t(1) << levels) <= group())
+      ++levels;
+    return levels;
+  }
+
+  // Scratch, in floats; each part starts at a multiple of 16.
+  int64_t transposedFloats() const { return keyPanels() * size * panelWidth() + 16; } // [panel of keys][e][key]
+  int64_t rowPanelFloats() const { return sizePanels() * paddedKeys() * panelWidth() + 16; } // [panel of e][key][e]
+  int64_t rowBlockFloats() const { return block() * paddedSize(); }
+  int64_t scoreFloats() const { return block() * scoreStride(); }
+  int64_t statFloats() const { return roundUp(block(), 16); }
+  int64_t sumFloats() const { return paddedKeys() * paddedSize(); }
+
+  struct Layout {
+    int64_t keysTransposed, valuesTransposed, rowPanels, queries, outputGradients, scores, gradients, weights, stats, deltas,
+        keySums, valueSums, pending, total;
+  };
+  Layout layout() const {
+    Layout at{};
+    int64_t next = 0;
+    auto place = [&](int64_t &offset, int64_t floats) {
+      offset = next;
+      next += roundUp(floats, 16);
+    };
+    place(at.keysTransposed, transposedFloats());
+    if (backward)
+      place(at.valuesTransposed, transposedFloats());
+    place(at.rowPanels, rowPanelFloats()); // of v forward, of k backward
+    place(at.queries, rowBlockFloats());
+    place(at.scores, scoreFloats());
+    place(at.stats, statFloats());
+    if (backward) {
+      place(at.outputGradients, rowBlockFloats());
+      place(at.gradients, scoreFloats());
+      at.weights = at.scores;
+      if (dropout)
+        place(at.weights, scoreFloats());
+      place(at.deltas, statFloats());
+      place(at.keySums, sumFloats());
+      place(at.valueSums, sumFloats());
+      place(at.pending, 2 * groupLevels() * sumFloats());
+    }
+    at.total = next;
+    return at;
+  }
+  int64_t scratchBytes() const { return layout().total * 4; }
+};
+
+} // namespace recipe
+#endif

@@ -1,0 +1,73 @@
+// The attention families: packing, register tiles and row work that forward and backward share.
+//
+// Every chain of docs/numerics.md ("attention") is one register lane: scores chain over e with keys in the lanes, outputs and dq chain over
+// keys with e in the lanes, dk and dv chain over queries with e in the lanes and rest in scratch between query blocks.
+// Keys right of the diagonal never enter a chain: a tile runs its rows together up to the first row's diagonal, then each
+// further key only for the rows that see it.
+#ifndef PASSES_CODEGEN_ATTENTION_H
+#define PASSES_CODEGEN_ATTENTION_H
+
+#include "passes/AttentionShape.h"
+#include "passes/codegen/EmitPolicy.h"
+#include "passes/codegen/KernelBuilder.h"
+#include "passes/codegen/KernelFamily.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace recipe::codegen {
+
+struct AttentionSpec : AttentionShape {
+  double scale, dropoutProbability;
+  explicit AttentionSpec(mlir::DictionaryAttr spec);
+};
+
+class AttentionEmitter {
+public:
+  AttentionEmitter(KernelBuilder &builder, const AttentionSpec &spec)
+      : b(builder), policy(builder), spec(spec), at(spec.layout()) {}
+  void emitForward();
+  void emitBackward();
+
+private:
+  // The rows of one head in a [B, T, heads * E] buffer.
+  struct Rows {
+    Address base;   // row 0
+    int64_t stride; // elements between rows
+  };
+  Rows rowsOf(unsigned buffer, Val sample, Val head, int64_t heads);
+  Address part(int64_t floats) { return b.scratch(floats * 4); }
+
+  // AttentionTiles.cpp
+  void packTransposed(Rows from, int64_t to);                   // [panel of keys][e][key], keys beyond T zero
+  void packRowPanels(Rows from, int64_t to);                    // [panel of e][key][e], beyond T and E zero
+  void packRowBlock(Rows from, Val firstRow, int64_t to);       // [block][padded E], beyond T and E zero
+  Vals zeroTile();
+  // values[r][v] = chain over k in [lo, hi) of left[r * leftStride + k] * panel[k][v], continuing.
+  Vals chainRows(Address left, int64_t leftStride, Address panel, Val lo, Val hi, Vals values);
+  // values[r][v] = chain over i in [lo, hi) of left[i * leftStride + r] * right[i * paddedSize + v], continuing.
+  Vals chainColumns(Address left, Address right, Val lo, Val hi, Vals values);
+  // out[row] = (chain over keys up to each row's diagonal of weights * panel) handed to `store` by rows.
+  using StoreRow = llvm::function_ref<void(Val rowInBlock, Val row, Val column, Val value, Val mask)>;
+  void chainKeys(Val firstRow, int64_t weights, int64_t panels, StoreRow store);
+  // scores[i][j] = (chain over e) * factor (null: none) for the block's rows against all keys up to its last diagonal.
+  void scoreBlock(int64_t rows, int64_t transposed, Val firstRow, int64_t to, Val factor);
+  void forBlockRows(Val firstRow, llvm::function_ref<void(Val rowInBlock, Val row)> body);
+
+  // <16 x i1>: which attention weights of keys firstKey.. the dropout draw keeps.
+  Val keptLanes(Val sample, Val head, Val row, Val firstKey);
+
+  // AttentionBackward.cpp
+  void emitQueryHead(Val sample, Val queryHead);
+  void backwardRows(Val sample, Val head, Val firstRow);
+  void sumQueries(Val firstRow, int64_t left, int64_t right, int64_t sums);
+  void mergeGroup(Val headInGroup, int64_t sums, int64_t pending);
+  void storeSums(Rows to, int64_t sums, int64_t pending);
+  Address pendingSums(int64_t pending, Val level);
+
+  KernelBuilder &b;
+  EmitPolicy policy;
+  const AttentionSpec &spec;
+  AttentionShape::Layout at;
+};
+
+} // namespace recipe::codegen
+#endif

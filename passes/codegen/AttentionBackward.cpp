@@ -1,0 +1,161 @@
+// Attention backward: arguments dy, q, k, v, o, row max, row sum, dq, dk, dv.
+#include "passes/codegen/Attention.h"
+
+using namespace llvm;
+
+namespace recipe::codegen {
+
+void AttentionEmitter::emitBackward() {
+  Val sample = b.idiv(b.workgroup(), spec.kvHeads), kvHead = b.irem(b.workgroup(), spec.kvHeads);
+  Rows keys = rowsOf(2, sample, kvHead, spec.kvHeads);
+  packTransposed(keys, at.keysTransposed);
+  packTransposed(rowsOf(3, sample, kvHead, spec.kvHeads), at.valuesTransposed);
+  packRowPanels(keys, at.rowPanels);
+  int64_t valuePending = at.pending + spec.groupLevels() * spec.sumFloats();
+  b.forLoop(0, spec.group(), 1, [&](Val headInGroup) {
+    emitQueryHead(sample, b.iadd(b.imul(kvHead, spec.group()), headInGroup));
+    if (spec.group() > 1) {
+      mergeGroup(headInGroup, at.keySums, at.pending);
+      mergeGroup(headInGroup, at.valueSums, valuePending);
+    }
+  });
+  storeSums(rowsOf(8, sample, kvHead, spec.kvHeads), at.keySums, at.pending);
+  storeSums(rowsOf(9, sample, kvHead, spec.kvHeads), at.valueSums, valuePending);
+}
+
+// dq of one query head, and its dk and dv in keySums and valueSums (dk not yet times scale).
+void AttentionEmitter::emitQueryHead(Val sample, Val head) {
+  b.forLoop(0, spec.sumFloats(), kLanes, [&](Val i) {
+    b.storeLanes(b.at(part(at.keySums), i), b.lanes(0.0));
+    b.storeLanes(b.at(part(at.valueSums), i), b.lanes(0.0));
+  });
+  Rows dq = rowsOf(7, sample, head, spec.heads);
+  b.forLoop(0, spec.positions, spec.block(), [&](Val firstRow) {
+    packRowBlock(rowsOf(1, sample, head, spec.heads), firstRow, at.queries);
+    packRowBlock(rowsOf(0, sample, head, spec.heads), firstRow, at.outputGradients);
+    scoreBlock(at.queries, at.keysTransposed, firstRow, at.scores, b.lanes(spec.scale));
+    scoreBlock(at.outputGradients, at.valuesTransposed, firstRow, at.gradients, nullptr);
+    backwardRows(sample, head, firstRow);
+    chainKeys(firstRow, at.gradients, at.rowPanels, [&](Val, Val row, Val column, Val value, Val mask) {
+      b.storeLanes(b.at(b.at(dq.base, b.imul(row, dq.stride)), column), b.mul(value, b.lanes(spec.scale)), mask);
+    });
+    sumQueries(firstRow, at.gradients, at.queries, at.keySums);
+    sumQueries(firstRow, at.weights, at.outputGradients, at.valueSums);
+  });
+  b.forLoop(0, spec.sumFloats(), kLanes, [&](Val i) {
+    Address sums = b.at(part(at.keySums), i);
+    b.storeLanes(sums, b.mul(b.loadLanes(sums), b.lanes(spec.scale)));
+  });
+}
+
+// scores become the weights w, gradients become ds.
+void AttentionEmitter::backwardRows(Val sample, Val head, Val firstRow) {
+  Val rowBase = b.imul(b.iadd(b.imul(sample, spec.heads), head), spec.positions);
+  Rows out = rowsOf(4, sample, head, spec.heads);
+  Val keepScale = b.lanes(train::dropoutScale(spec.dropoutProbability)), zero = b.lanes(0.0);
+  forBlockRows(firstRow, [&](Val i, Val row) {
+    Address dy = b.at(part(at.outputGradients), b.imul(i, spec.paddedSize()));
+    Address o = b.at(out.base, b.imul(row, out.stride));
+    Vals dot = b.forLanes(b.i64(0), b.i64(spec.size), {zero}, [&](Val e, Val mask, ValRange carried) {
+      return Vals{b.fma(b.loadLanes(b.at(dy, e), mask), b.loadLanes(b.at(o, e), mask), carried[0])};
+    });
+    Val delta = b.lanes(b.laneSum(dot[0]));
+    Val rowMax = b.broadcast(b.at(b.at(b.buffer(5), rowBase), row));
+    Val reciprocal = b.lanes(b.div(b.f32(1.0), b.loadF32(b.at(b.at(b.buffer(6), rowBase), row))));
+    Val rowOffset = b.imul(i, spec.scoreStride());
+    Address scores = b.at(part(at.scores), rowOffset), gradients = b.at(part(at.gradients), rowOffset),
+            weights = b.at(part(at.weights), rowOffset);
+    b.forLanes(b.i64(0), b.iadd(row, 1), [&](Val j, Val) {
+      Val probability = train::attentionGradProbability(policy, b.loadLanes(b.at(scores, j)), rowMax, reciprocal);
+      Val u = b.loadLanes(b.at(gradients, j)), weight = probability;
+      if (spec.dropout) {
+        Val kept = keptLanes(sample, head, row, j);
+        weight = train::applyDropout(policy, kept, probability, keepScale);
+        u = train::applyDropout(policy, kept, u, keepScale);
+      }
+      b.storeLanes(b.at(weights, j), weight);
+      b.storeLanes(b.at(gradients, j), train::attentionGradScore(policy, probability, u, delta));
+    });
+  });
+}
+
+// sums[j][e] continues with left[i][j] * right[i][e] for the block's rows i >= j, ascending.
+void AttentionEmitter::sumQueries(Val firstRow, int64_t left, int64_t right, int64_t sums) {
+  int64_t rows = spec.tileRows, vectors = spec.tileVectors;
+  Val end = b.imin(b.isub(b.i64(spec.positions), firstRow), b.i64(spec.block())); // rows of the block that exist
+  b.forLoop(b.i64(0), b.iadd(firstRow, end), b.i64(rows), [&](Val firstKey) {
+    // The first row of the block that every key of the tile sees. On the diagonal the rows before it come one pair at a time.
+    Val together = b.imin(b.imax(b.iadd(b.isub(firstKey, firstRow), rows - 1), b.i64(0)), end);
+    Address weights = b.at(part(left), firstKey);
+    Address tile = b.at(part(sums), b.imul(firstKey, spec.paddedSize()));
+    b.ifThen(b.ir().CreateICmpSGE(firstKey, firstRow), [&] {
+      Val diagonal = b.isub(firstKey, firstRow);
+      b.forLoop(diagonal, together, b.i64(1), [&](Val i) {
+        b.forLoop(b.i64(0), b.iadd(b.isub(i, diagonal), 1), b.i64(1), [&](Val key) {
+          Val x = b.broadcast(b.at(b.at(weights, b.imul(i, spec.scoreStride())), key));
+          for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
+            Address sum = b.at(b.at(tile, b.imul(key, spec.paddedSize())), e);
+            Val y = b.loadLanes(b.at(b.at(part(right), b.imul(i, spec.paddedSize())), e));
+            b.storeLanes(sum, b.fma(x, y, b.loadLanes(sum)));
+          }
+        });
+      });
+    });
+    b.forLoop(0, spec.paddedSize(), spec.panelWidth(), [&](Val column) {
+      auto each = [&](function_ref<void(int64_t index, Address place)> body) {
+        for (int64_t r = 0; r < rows; ++r)
+          for (int64_t v = 0; v < vectors; ++v)
+            body(r * vectors + v, b.at(b.at(tile, column), r * spec.paddedSize() + v * kLanes));
+      };
+      Vals values(size_t(rows * vectors), nullptr);
+      each([&](int64_t index, Address place) { values[size_t(index)] = b.loadLanes(place); });
+      values = chainColumns(weights, b.at(part(right), column), together, end, values);
+      each([&](int64_t index, Address place) { b.storeLanes(place, values[size_t(index)]); });
+    });
+  });
+}
+
+Address AttentionEmitter::pendingSums(int64_t pending, Val level) {
+  return b.at(part(pending), b.imul(level, spec.sumFloats()));
+}
+
+// Binary counter over the heads of the group: the balanced tree of adjacent pairs.
+void AttentionEmitter::mergeGroup(Val headInGroup, int64_t sums, int64_t pending) {
+  auto bitSet = [&](Val level) {
+    return b.ieq(b.ir().CreateAnd(b.ir().CreateLShr(headInGroup, level), uint64_t(1)), b.i64(1));
+  };
+  Vals level = b.whileLoop(
+      {b.i64(0)}, [&](ValRange l) { return bitSet(l[0]); },
+      [&](ValRange l) {
+        b.forLoop(0, spec.sumFloats(), kLanes, [&](Val i) {
+          Address place = b.at(part(sums), i);
+          b.storeLanes(place, b.add(b.loadLanes(b.at(pendingSums(pending, l[0]), i)), b.loadLanes(place)));
+        });
+        return Vals{b.iadd(l[0], 1)};
+      });
+  b.forLoop(0, spec.sumFloats(), kLanes, [&](Val i) {
+    b.storeLanes(b.at(pendingSums(pending, level[0]), i), b.loadLanes(b.at(part(sums), i)));
+  });
+}
+
+// The finished tree of the group, without padding. What an odd group leaves pending is joined from the lowest level up.
+void AttentionEmitter::storeSums(Rows to, int64_t sums, int64_t pending) {
+  b.forLoop(0, spec.positions, 1, [&](Val row) {
+    for (int64_t e = 0; e < spec.size; e += kLanes) {
+      Val offset = b.iadd(b.imul(row, spec.paddedSize()), e);
+      Val value = nullptr;
+      if (spec.group() == 1)
+        value = b.loadLanes(b.at(part(sums), offset));
+      for (int64_t level = 0; spec.group() > 1 && level < spec.groupLevels(); ++level) {
+        if (!((spec.group() >> level) & 1))
+          continue;
+        Val left = b.loadLanes(b.at(pendingSums(pending, b.i64(level)), offset));
+        value = value ? b.add(left, value) : left;
+      }
+      Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(spec.size - e);
+      b.storeLanes(b.at(b.at(to.base, b.imul(row, to.stride)), e), value, mask);
+    }
+  });
+}
+
+} // namespace recipe::codegen

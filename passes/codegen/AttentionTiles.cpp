@@ -1,0 +1,197 @@
+// Packing and register tiles of the attention kernels.
+#include "passes/codegen/Attention.h"
+#include "passes/codegen/Spec.h"
+#include "passes/codegen/Transpose.h"
+
+using namespace llvm;
+
+namespace recipe::codegen {
+
+AttentionSpec::AttentionSpec(mlir::DictionaryAttr spec)
+    : AttentionShape{specInt(spec, "samples"),        specInt(spec, "positions"), specInt(spec, "heads"),
+                     specInt(spec, "kv_heads"),       specInt(spec, "size"),      specFloat(spec, "dropout") != 0,
+                     specInt(spec, "backward") != 0,  specInt(spec, "tile_rows"), specInt(spec, "tile_vectors")},
+      scale(specFloat(spec, "scale")), dropoutProbability(specFloat(spec, "dropout")) {}
+
+AttentionEmitter::Rows AttentionEmitter::rowsOf(unsigned buffer, Val sample, Val head, int64_t heads) {
+  int64_t stride = heads * spec.size;
+  Val offset = b.iadd(b.imul(sample, spec.positions * stride), b.imul(head, spec.size));
+  return {b.at(b.buffer(buffer), offset), stride};
+}
+
+void AttentionEmitter::packTransposed(Rows from, int64_t to) {
+  int64_t width = spec.panelWidth(), eight = 8;
+  auto *rowType = FixedVectorType::get(b.f32Type(), unsigned(eight));
+  auto blockAt = [&](Val firstKey, Val e, bool wholeKeys, bool wholeE) {
+    SmallVector<Val> rows;
+    SmallVector<Constant *> on;
+    for (int64_t lane = 0; lane < eight; ++lane)
+      on.push_back(b.ir().getInt1(wholeE || lane < spec.size % eight));
+    for (int64_t i = 0; i < eight; ++i) {
+      Val key = b.iadd(firstKey, i);
+      Val inside = b.ilt(key, b.i64(spec.positions));
+      Address row = b.at(b.at(from.base, b.imul(wholeKeys ? key : b.imin(key, b.i64(spec.positions - 1)), from.stride)), e);
+      Val value = wholeE ? b.load(row, rowType)
+                         : b.ir().CreateMaskedLoad(rowType, row.pointer, Align(4), ConstantVector::get(on), Constant::getNullValue(rowType));
+      rows.push_back(wholeKeys ? value : b.select(inside, value, Constant::getNullValue(rowType)));
+    }
+    transpose8x8(b, rows);
+    Val panel = b.idiv(firstKey, width), column = b.irem(firstKey, width);
+    Address out = b.at(part(to), b.iadd(b.imul(panel, spec.size * width), column));
+    for (int64_t i = 0; i < (wholeE ? eight : spec.size % eight); ++i)
+      b.store(b.at(out, b.imul(b.iadd(e, i), width)), rows[size_t(i)]);
+  };
+  auto keys = [&](Val firstKey, bool whole) {
+    int64_t wholeE = spec.size / eight * eight;
+    b.forLoop(b.i64(0), b.i64(wholeE), b.i64(eight), [&](Val e) { blockAt(firstKey, e, whole, true); });
+    if (wholeE != spec.size)
+      blockAt(firstKey, b.i64(wholeE), whole, false);
+  };
+  int64_t wholeKeys = spec.positions / eight * eight;
+  b.forLoop(0, wholeKeys, eight, [&](Val key) { keys(key, true); });
+  b.forLoop(wholeKeys, spec.keyPanels() * width, eight, [&](Val key) { keys(key, false); });
+}
+
+void AttentionEmitter::packRowPanels(Rows from, int64_t to) {
+  int64_t width = spec.panelWidth(), panelFloats = spec.paddedKeys() * width;
+  b.forLoop(0, spec.positions, 1, [&](Val key) {
+    for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
+      Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(std::max<int64_t>(spec.size - e, 0));
+      Val value = b.loadLanes(b.at(b.at(from.base, b.imul(key, from.stride)), e), mask);
+      b.storeLanes(b.at(b.at(part(to), e / width * panelFloats + e % width), b.imul(key, width)), value);
+    }
+  });
+  b.forLoop(spec.positions, spec.paddedKeys(), 1, [&](Val key) {
+    for (int64_t e = 0; e < spec.paddedSize(); e += kLanes)
+      b.storeLanes(b.at(b.at(part(to), e / width * panelFloats + e % width), b.imul(key, width)), b.lanes(0.0));
+  });
+}
+
+void AttentionEmitter::packRowBlock(Rows from, Val firstRow, int64_t to) {
+  b.forLoop(0, spec.block(), 1, [&](Val i) {
+    Val row = b.iadd(firstRow, i);
+    Address out = b.at(part(to), b.imul(i, spec.paddedSize()));
+    auto copy = [&](bool inside) {
+      for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
+        Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(std::max<int64_t>(spec.size - e, 0));
+        Val value = inside ? b.loadLanes(b.at(b.at(from.base, b.imul(row, from.stride)), e), mask) : b.lanes(0.0);
+        b.storeLanes(b.at(out, e), value);
+      }
+    };
+    b.ifElse(b.ilt(row, b.i64(spec.positions)), [&] { copy(true); return Vals(); }, [&] { copy(false); return Vals(); });
+  });
+}
+
+Vals AttentionEmitter::zeroTile() { return Vals(size_t(spec.tileRows * spec.tileVectors), b.lanes(0.0)); }
+
+Vals AttentionEmitter::chainRows(Address left, int64_t leftStride, Address panel, Val lo, Val hi, Vals values) {
+  return b.forLoop(lo, hi, b.i64(1), values, [&](Val k, ValRange carried) {
+    Vals next(carried.begin(), carried.end());
+    Address right = b.at(panel, b.imul(k, spec.panelWidth()));
+    Vals columns;
+    for (int64_t v = 0; v < spec.tileVectors; ++v)
+      columns.push_back(b.loadLanes(b.at(right, v * kLanes)));
+    for (int64_t r = 0; r < spec.tileRows; ++r) {
+      Val x = b.broadcast(b.at(b.at(left, r * leftStride), k));
+      for (int64_t v = 0; v < spec.tileVectors; ++v) {
+        Val &value = next[size_t(r * spec.tileVectors + v)];
+        value = b.fma(x, columns[size_t(v)], value);
+      }
+    }
+    return next;
+  });
+}
+
+Vals AttentionEmitter::chainColumns(Address left, Address right, Val lo, Val hi, Vals values) {
+  return b.forLoop(lo, hi, b.i64(1), values, [&](Val i, ValRange carried) {
+    Vals next(carried.begin(), carried.end());
+    Address row = b.at(right, b.imul(i, spec.paddedSize()));
+    Vals columns;
+    for (int64_t v = 0; v < spec.tileVectors; ++v)
+      columns.push_back(b.loadLanes(b.at(row, v * kLanes)));
+    Address weights = b.at(left, b.imul(i, spec.scoreStride()));
+    for (int64_t r = 0; r < spec.tileRows; ++r) {
+      Val x = b.broadcast(b.at(weights, r));
+      for (int64_t v = 0; v < spec.tileVectors; ++v) {
+        Val &value = next[size_t(r * spec.tileVectors + v)];
+        value = b.fma(x, columns[size_t(v)], value);
+      }
+    }
+    return next;
+  });
+}
+
+void AttentionEmitter::chainKeys(Val firstRow, int64_t weights, int64_t panels, StoreRow store) {
+  int64_t rows = spec.tileRows, vectors = spec.tileVectors, width = spec.panelWidth();
+  b.forLoop(0, spec.block(), rows, [&](Val rowInBlock) {
+    Val row = b.iadd(firstRow, rowInBlock);
+    b.ifThen(b.ilt(row, b.i64(spec.positions)), [&] {
+      Address left = b.at(part(weights), b.imul(rowInBlock, spec.scoreStride()));
+      b.forLoop(0, spec.sizePanels(), 1, [&](Val panel) {
+        Address right = b.at(part(panels), b.imul(panel, spec.paddedKeys() * width));
+        Vals values = chainRows(left, spec.scoreStride(), right, b.i64(0), b.iadd(row, 1), zeroTile());
+        for (int64_t beyond = 1; beyond < rows; ++beyond) {
+          Val key = b.iadd(row, beyond);
+          for (int64_t v = 0; v < vectors; ++v) {
+            Val column = b.loadLanes(b.at(b.at(right, b.imul(key, width)), v * kLanes));
+            for (int64_t r = beyond; r < rows; ++r) {
+              Val &value = values[size_t(r * vectors + v)];
+              value = b.fma(b.broadcast(b.at(b.at(left, r * spec.scoreStride()), key)), column, value);
+            }
+          }
+        }
+        for (int64_t r = 0; r < rows; ++r)
+          b.ifThen(b.ilt(b.iadd(row, r), b.i64(spec.positions)), [&] {
+            for (int64_t v = 0; v < vectors; ++v) {
+              Val column = b.iadd(b.imul(panel, width), v * kLanes);
+              Val mask = spec.size % kLanes == 0 && spec.size % width == 0
+                             ? nullptr
+                             : b.tailMask(b.imax(b.isub(b.i64(spec.size), column), b.i64(0)));
+              store(b.iadd(rowInBlock, r), b.iadd(row, r), column, values[size_t(r * vectors + v)], mask);
+            }
+          });
+      });
+    });
+  });
+}
+
+void AttentionEmitter::scoreBlock(int64_t rows, int64_t transposed, Val firstRow, int64_t to, Val factor) {
+  int64_t width = spec.panelWidth();
+  Val lastKey = b.imin(b.iadd(firstRow, spec.block() - 1), b.i64(spec.positions - 1));
+  Val panels = b.iadd(b.idiv(lastKey, width), 1);
+  b.forLoop(b.i64(0), panels, b.i64(1), [&](Val panel) {
+    Address right = b.at(part(transposed), b.imul(panel, spec.size * width));
+    b.forLoop(0, spec.block(), spec.tileRows, [&](Val row) {
+      // Tiles wholly right of the diagonal are never read.
+      Val lastRow = b.iadd(b.iadd(firstRow, row), spec.tileRows - 1);
+      b.ifThen(b.ir().CreateICmpSLE(b.imul(panel, width), lastRow), [&] {
+        Address left = b.at(part(rows), b.imul(row, spec.paddedSize()));
+        Vals values = chainRows(left, spec.paddedSize(), right, b.i64(0), b.i64(spec.size), zeroTile());
+        Address out = b.at(b.at(part(to), b.imul(row, spec.scoreStride())), b.imul(panel, width));
+        for (int64_t r = 0; r < spec.tileRows; ++r)
+          for (int64_t v = 0; v < spec.tileVectors; ++v) {
+            Val value = values[size_t(r * spec.tileVectors + v)];
+            b.storeLanes(b.at(out, r * spec.scoreStride() + v * kLanes), factor ? b.mul(value, factor) : value);
+          }
+      });
+    });
+  });
+}
+
+void AttentionEmitter::forBlockRows(Val firstRow, function_ref<void(Val rowInBlock, Val row)> body) {
+  Val end = b.imin(b.isub(b.i64(spec.positions), firstRow), b.i64(spec.block()));
+  b.forLoop(b.i64(0), end, b.i64(1), [&](Val i) { body(i, b.iadd(firstRow, i)); });
+}
+
+Val AttentionEmitter::keptLanes(Val sample, Val head, Val row, Val firstKey) {
+  EmitPolicy &p = policy;
+  auto key = train::dropoutKey(p, p.words(b.param(offsetof(rcp_step_params_v1, seed), b.i64Type())),
+                               p.words(b.scalar(0)).w0,
+                               p.words(b.param(offsetof(rcp_step_params_v1, step), b.i64Type())).w0);
+  Val globalSample = b.iadd(b.param(offsetof(rcp_step_params_v1, first_sample), b.i64Type()), sample);
+  Val rowNumber = b.iadd(b.imul(b.iadd(b.imul(globalSample, spec.heads), head), spec.positions), row);
+  auto element = train::offsetCounter(p, p.words(b.iadd(b.imul(rowNumber, spec.positions), firstKey)), b.laneIndex());
+  return train::dropoutKeep(p, key, element, p.constantInt(train::dropoutThreshold(spec.dropoutProbability)));
+}
+
+} // namespace recipe::codegen
