@@ -48,7 +48,7 @@ def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
   let options = [
     Option<"maxThreads", "max-threads", "int64_t", "16", "threads that scratch exists for">,
     Option<"budget", "budget", "uint64_t", "0", "bytes that one rank may use; 0: any">,
-    ListOption<"rows", "rows", "std::string", "legal ranks as ranks:accumulation:nodes">];
+    Option<"ranks", "ranks", "int64_t", "1", "number of ranks that the recipe names: must fit the budget">];
   let statistics = [
     Statistic<"transientBytes", "transient-bytes", "bytes of the transient region without scratch">,
     Statistic<"lowerBound", "lower-bound", "largest number of bytes live at once">];

@@ -69,7 +69,7 @@ def Step_InstructionOp : Step_Op<"instruction", [HasParent<"ProgramOp">, Declare
     `id` is a hash of program, name and number of the launch within its op: stable between compiles. Launches of one op bear one name
     and follow each other. `waits` are ids of instructions on other queues, `signal` is what others may wait for.
   }];
-  let arguments = (ins StrAttr:$name, UI64Attr:$id, FlatSymbolRefAttr:$kernel, ArrayAttr:$arguments,
+  let arguments = (ins StrAttr:$name, I64Attr:$id, FlatSymbolRefAttr:$kernel, ArrayAttr:$arguments,
     DenseI64ArrayAttr:$scalars, I64Attr:$workgroups, I64Attr:$scratch_bytes, Step_PredicateAttr:$predicate, I64Attr:$flops,
     I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$queue, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$waits,
     DefaultValuedAttr<I64Attr, "0">:$signal);

@@ -1,0 +1,189 @@
+// Turns graphs of kernels into programs over an arena: places (Residents, Transients), then sizes (Certificate), then the step dialect.
+#include "passes/Passes.h"
+#include "passes/plan/Certificate.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+
+namespace recipe {
+#define GEN_PASS_DEF_PLANARENAPASS
+#include "passes/Passes.h.inc"
+
+namespace {
+using namespace plan;
+
+// A page, so that threads share neither lines nor pages of scratch.
+constexpr int64_t kScratchUnit = 4096;
+
+// Writes a finished plan into the module.
+class StepWriter {
+public:
+  StepWriter(ModuleOp module, const Buffers &buffers)
+      : module(module), buffers(buffers), builder(OpBuilder::atBlockEnd(module.getBody())) {}
+
+  void writeBuffers() {
+    for (const Buffer &buffer : buffers.all) {
+      FlatSymbolRefAttr shares = buffer.shares < 0 ? nullptr : symbol(buffer.shares);
+      step::BufferOp::create(builder, buffer.location, buffer.name, buffer.space, buffer.offset, buffer.bytes(), buffer.type,
+                             buffer.category, buffer.slotStride, shares, buffer.data, buffer.minNodes);
+    }
+  }
+
+  void writeParameters(const Residents &residents) {
+    for (auto parameter : module.getOps<train::VariableOp>()) {
+      if (parameter.getRole() != train::Role::Parameter)
+        continue;
+      SmallVector<Attribute> gradients, optimizer;
+      // A parameter used several times has its gradients in the order of the uses, as `use` numbers them.
+      SmallVector<std::pair<int64_t, Attribute>> byUse;
+      for (auto other : module.getOps<train::VariableOp>()) {
+        if (other.getOf() != parameter.getSymName())
+          continue;
+        Attribute name = symbol(residents.variables.lookup(other.getSymName()).buffer);
+        if (other.getRole() == train::Role::Gradient)
+          byUse.push_back({other.getUse().value_or(0), name});
+        else if (other.getRole() == train::Role::AdamM || other.getRole() == train::Role::AdamV)
+          optimizer.push_back(name);
+      }
+      llvm::sort(byUse, [](auto &a, auto &b) { return a.first < b.first; });
+      for (auto &[use, name] : byUse)
+        gradients.push_back(name);
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(parameter.getType()).getShape();
+      step::ParameterOp::create(builder, parameter.getLoc(), parameter.getSymName(),
+                                buffers.all[residents.variables.lookup(parameter.getSymName()).buffer].name,
+                                builder.getArrayAttr(gradients), builder.getArrayAttr(optimizer),
+                                parameter.getHfName().value_or(parameter.getSymName()), parameter.getHfShape().value_or(shape),
+                                parameter.getHfSlice().value_or(ArrayRef<int64_t>{-1, 0}), parameter.getDecay().value_or(false));
+    }
+  }
+
+  void writeProgram(const Timeline &timeline, size_t program) {
+    auto op = step::ProgramOp::create(builder, module.getLoc(), timeline.programs[program]);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&op.getBody());
+    for (const Moment &moment : timeline.moments)
+      if (moment.program == program)
+        writeInstructions(moment, timeline.programs[program]);
+  }
+
+private:
+  void writeInstructions(const Moment &moment, StringRef program) {
+    train::KernelOp kernel = moment.kernel;
+    for (auto [number, attribute] : llvm::enumerate(*kernel.getLaunches())) {
+      auto launch = cast<step::LaunchAttr>(attribute);
+      SmallVector<Attribute> slices;
+      for (step::ArgumentAttr argument : launch.getArguments())
+        slices.push_back(sliceOf(kernel, argument));
+      std::string path = (program + "/" + moment.name + "#" + Twine(number)).str();
+      step::InstructionOp::create(builder, kernel.getLoc(), moment.name, llvm::xxh3_64bits(path),
+                                  launch.getKernel().getValue(),
+                                  builder.getArrayAttr(slices), launch.getScalars(), launch.getWorkgroups(),
+                                  launch.getScratchBytes(), moment.predicate, launch.getFlops(), launch.getBytes(),
+                                  /*queue=*/0, /*waits=*/ArrayRef<int64_t>(), /*signal=*/0);
+    }
+  }
+
+  Attribute sliceOf(train::KernelOp kernel, step::ArgumentAttr argument) {
+    using step::Access;
+    int64_t offset = argument.getOffset();
+    switch (argument.getKind()) {
+    case step::ArgumentKind::Operand:
+      return slice(Access::Read, buffers.values.lookup(kernel->getOperand(argument.getIndex())), offset);
+    case step::ArgumentKind::Result:
+      return slice(Access::Write, buffers.values.lookup(kernel->getResult(argument.getIndex())), offset);
+    case step::ArgumentKind::Temp:
+      return slice(Access::Temp, {buffers.firstTemp.lookup(kernel) + argument.getIndex()}, offset);
+    }
+    llvm_unreachable("every kind of argument has a place");
+  }
+
+  Attribute slice(step::Access access, Storage storage, int64_t offset) {
+    if (storage.levelBytes) {
+      storage.buffer += offset / storage.levelBytes;
+      offset %= storage.levelBytes;
+    }
+    return step::SliceAttr::get(builder.getContext(), access, symbol(storage.buffer), offset);
+  }
+
+  FlatSymbolRefAttr symbol(int64_t buffer) { return FlatSymbolRefAttr::get(builder.getContext(), buffers.all[buffer].name); }
+
+  ModuleOp module;
+  const Buffers &buffers;
+  OpBuilder builder;
+};
+
+class PlanArenaPass : public impl::PlanArenaPassBase<PlanArenaPass> {
+public:
+  using PlanArenaPassBase::PlanArenaPassBase;
+
+private:
+  void runOnOperation() override {
+    if (failed(plan(getOperation())))
+      signalPassFailure();
+  }
+
+  LogicalResult plan(ModuleOp module) {
+    FailureOr<train::StepFacts> facts = train::StepFacts::fromModule(module);
+    if (failed(facts) || failed(checkReady(module)))
+      return failure();
+    Buffers buffers;
+    FailureOr<Residents> residents = placeResidents(module, buffers);
+    if (failed(residents))
+      return failure();
+    std::vector<Timeline> timelines = timelinesOf(module);
+    TransientPlan largest;
+    for (const Timeline &timeline : timelines) {
+      FailureOr<TransientPlan> transient = placeTransients(timeline, *residents, buffers);
+      if (failed(transient))
+        return failure();
+      if (transient->bytes > largest.bytes)
+        largest = *transient;
+    }
+    transientBytes = largest.bytes;
+    lowerBound = largest.peak.bytes;
+
+    Scratch scratch = scratchOf(timelines, largest.bytes);
+    std::vector<step::RowAttr> rows =
+        certificateRows(module.getContext(), *facts, *residents, buffers, largest, scratch);
+    if (failed(applyBudget(module, rows, budget, ranks)))
+      return failure();
+    write(module, buffers, *residents, timelines, scratch, rows);
+    return success();
+  }
+
+  LogicalResult checkReady(ModuleOp module) {
+    for (auto graph : module.getOps<train::GraphOp>())
+      for (auto kernel : graph.getBody().getOps<train::KernelOp>())
+        if (!kernel.getLaunches())
+          return kernel.emitError("a kernel region needs launches before it can be planned");
+    return success();
+  }
+
+  Scratch scratchOf(ArrayRef<Timeline> timelines, int64_t offset) {
+    int64_t most = 0;
+    for (const Timeline &timeline : timelines)
+      for (const Moment &moment : timeline.moments)
+        for (auto launch : train::KernelOp(moment.kernel).getLaunches()->getAsRange<step::LaunchAttr>())
+          most = std::max(most, launch.getScratchBytes());
+    return {alignTo(offset, kScratchUnit), alignTo(most, kScratchUnit), maxThreads};
+  }
+
+  void write(ModuleOp module, const Buffers &buffers, const Residents &residents, ArrayRef<Timeline> timelines,
+             const Scratch &scratch, ArrayRef<step::RowAttr> rows) {
+    StepWriter writer(module, buffers);
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    step::ArenaOp::create(builder, module.getLoc(), builder.getArrayAttr(SmallVector<Attribute>(rows.begin(), rows.end())),
+                          scratch.offset, scratch.stride, scratch.threads, budget);
+    writer.writeParameters(residents);
+    writer.writeBuffers();
+    for (const Timeline &timeline : timelines)
+      for (size_t program = 0; program < timeline.programs.size(); ++program)
+        writer.writeProgram(timeline, program);
+    for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+      if (isa<train::GraphOp, train::VariableOp>(op))
+        op.erase();
+  }
+};
+
+} // namespace
+} // namespace recipe

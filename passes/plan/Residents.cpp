@@ -1,0 +1,191 @@
+#include "passes/plan/Residents.h"
+#include "passes/plan/OffsetAssignment.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace recipe::plan {
+namespace {
+
+// "grad:wte#1" for the gradient of the second use of wte.
+std::string bufferName(train::VariableOp variable, StringRef prefix) {
+  std::string name = (prefix + variable.getOf().value_or(variable.getSymName())).str();
+  if (variable.getUse().value_or(0) > 0)
+    name += "#" + std::to_string(*variable.getUse());
+  return name;
+}
+
+struct RoleFacts {
+  StringRef prefix, category;
+};
+RoleFacts factsOf(train::Role role) {
+  switch (role) {
+  case train::Role::Parameter: return {"param:", kParameters};
+  case train::Role::AdamM: return {"adam_m:", kOptimizer};
+  case train::Role::AdamV: return {"adam_v:", kOptimizer};
+  case train::Role::Gradient: return {"grad:", kGradients};
+  case train::Role::Pending: return {"pending:", kGradients};
+  case train::Role::Loss: return {"loss:", kGradients};
+  case train::Role::Output: return {"output:", kActivations};
+  }
+  llvm_unreachable("every role has a place");
+}
+
+class Placement {
+public:
+  Placement(ModuleOp module, Buffers &buffers) : module(module), buffers(buffers) {}
+
+  FailureOr<Residents> run() {
+    using train::Role;
+    // In the order of the update's streams; the pending copies come last of all.
+    for (Role role : {Role::Parameter, Role::AdamM, Role::AdamV, Role::Gradient, Role::Loss, Role::Output})
+      for (auto variable : module.getOps<train::VariableOp>())
+        if (variable.getRole() == role)
+          residents.variables[variable.getSymName()] = {addState(variable, bufferName(variable, factsOf(role).prefix),
+                                                                 cast<RankedTensorType>(variable.getType()))};
+    if (failed(placeTables()))
+      return failure();
+    placePending();
+    if (failed(placeInputs()))
+      return failure();
+    bindReads();
+    return residents;
+  }
+
+private:
+  int64_t addState(train::VariableOp variable, const std::string &name, RankedTensorType type) {
+    int64_t index = add(Buffer(name, step::Space::State, type, factsOf(variable.getRole()).category, variable.getLoc()));
+    place(index);
+    return index;
+  }
+
+  int64_t add(Buffer buffer) {
+    while (!names.insert(buffer.name).second)
+      buffer.name += "'";
+    buffers.all.push_back(std::move(buffer));
+    return buffers.all.size() - 1;
+  }
+
+  void place(int64_t index) {
+    Buffer &buffer = buffers.all[index];
+    buffer.offset = alignTo(stateEnd, alignmentOf(buffer.bytes()));
+    stateEnd = buffer.offset + buffer.bytes();
+  }
+
+  // Level by level over all variables: a rank with half the nodes needs one level less, and what it needs is a prefix.
+  void placePending() {
+    int64_t deepest = 0;
+    for (auto variable : module.getOps<train::VariableOp>()) {
+      if (variable.getRole() != train::Role::Pending)
+        continue;
+      auto type = cast<RankedTensorType>(variable.getType());
+      auto levelType = RankedTensorType::get(type.getShape().drop_front(), type.getElementType(), type.getEncoding());
+      std::string name = bufferName(variable, factsOf(train::Role::Pending).prefix);
+      for (int64_t level = 0; level < type.getDimSize(0); ++level) {
+        Buffer buffer(name + "." + std::to_string(level), step::Space::State, levelType, kGradients, variable.getLoc());
+        buffer.minNodes = (int64_t(1) << level) + 1;
+        int64_t index = add(std::move(buffer));
+        if (level == 0)
+          residents.variables[variable.getSymName()] = {index, buffers.all[index].bytes()};
+      }
+      deepest = std::max(deepest, type.getDimSize(0));
+    }
+    for (int64_t level = 0; level < deepest; ++level)
+      for (int64_t index = 0, count = buffers.all.size(); index < count; ++index)
+        if (buffers.all[index].minNodes == (int64_t(1) << level) + 1)
+          place(index);
+  }
+
+  // Equal tables of several layers or graphs are one constant.
+  LogicalResult placeTables() {
+    llvm::MapVector<std::pair<Attribute, Attribute>, SmallVector<int64_t>> known;
+    for (auto graph : module.getOps<train::GraphOp>())
+      for (Operation &op : graph.getBody().front()) {
+        auto precision = dyn_cast<train::PrecisionOpInterface>(op);
+        if (!precision || precision.getPrecisionClass() != train::PrecisionClass::Table)
+          continue;
+        auto key = std::make_pair(Attribute(op.getAttrDictionary()), Attribute(op.getName().getIdentifier()));
+        SmallVector<int64_t> &indices = known[key];
+        if (indices.empty() && failed(evaluate(&op, known.size() - 1, indices)))
+          return failure();
+        for (auto [result, index] : llvm::zip_equal(op.getResults(), indices)) {
+          if (buffers.all[index].type != result.getType())
+            return op.emitError("tables with equal attributes must have equal types, got ")
+                   << buffers.all[index].type << " and " << result.getType();
+          buffers.values[result] = {index};
+        }
+      }
+    return success();
+  }
+
+  LogicalResult evaluate(Operation *op, size_t number, SmallVector<int64_t> &indices) {
+    std::vector<train::HostTensor> results(op->getNumResults());
+    train::ReferenceContext context;
+    context.mode = train::ReferenceMode::Exact;
+    if (failed(cast<train::ReferenceOpInterface>(op).evaluate(context, {}, results)))
+      return failure();
+    for (auto [i, tensor] : llvm::enumerate(results)) {
+      auto type = cast<RankedTensorType>(op->getResultTypes()[i]);
+      if (tensor.type != train::HostTensor::Type::F32 || int64_t(tensor.f32.size()) != type.getNumElements())
+        return op->emitError("a table must evaluate to f32 of its type");
+      Buffer buffer(("const:" + op->getName().stripDialect() + Twine(number) + "." + Twine(i)).str(), step::Space::State, type,
+                    kConstants, op->getLoc());
+      buffer.data = DenseElementsAttr::get(type, ArrayRef<float>(tensor.f32));
+      indices.push_back(add(std::move(buffer)));
+      place(indices.back());
+    }
+    return success();
+  }
+
+  LogicalResult placeInputs() {
+    SmallVector<int64_t> inputs;
+    llvm::StringMap<int64_t> byName;
+    int64_t end = 0;
+    for (auto graph : module.getOps<train::GraphOp>())
+      for (auto input : graph.getBody().getOps<train::InputOp>()) {
+        auto [entry, isNew] = byName.try_emplace(input.getName(), buffers.all.size());
+        auto type = cast<RankedTensorType>(input.getResult().getType());
+        if (isNew) {
+          Buffer buffer(("input:" + input.getName()).str(), step::Space::Input, type, kInputs, input.getLoc());
+          buffer.offset = end;
+          end = alignTo(end + buffer.bytes(), alignmentOf(0));
+          inputs.push_back(add(std::move(buffer)));
+        }
+        if (buffers.all[entry->second].type != type)
+          return input.emitError("an input must have one type in all graphs, got ")
+                 << buffers.all[entry->second].type << " and " << type;
+        buffers.values[input.getResult()] = {entry->second};
+      }
+    for (int64_t index : inputs)
+      buffers.all[index].slotStride = end;
+    residents.inputBytes = end * kInputSlots;
+    return success();
+  }
+
+  void bindReads() {
+    for (auto graph : module.getOps<train::GraphOp>())
+      for (auto read : graph.getBody().getOps<train::ReadOp>())
+        buffers.values[read.getResult()] = residents.variables.lookup(read.getVariable());
+  }
+
+  ModuleOp module;
+  Buffers &buffers;
+  Residents residents;
+  llvm::StringSet<> names;
+  int64_t stateEnd = 0;
+};
+
+} // namespace
+
+int64_t Residents::stateBytes(const Buffers &buffers, int64_t nodes) const {
+  int64_t end = 0;
+  for (const Buffer &buffer : buffers.all)
+    if (buffer.space == step::Space::State && buffer.minNodes <= nodes)
+      end = std::max(end, buffer.offset + buffer.bytes());
+  return alignTo(end, alignmentOf(0));
+}
+
+FailureOr<Residents> placeResidents(ModuleOp module, Buffers &buffers) { return Placement(module, buffers).run(); }
+
+} // namespace recipe::plan

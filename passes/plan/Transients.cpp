@@ -1,0 +1,162 @@
+#include "passes/plan/Transients.h"
+
+using namespace mlir;
+
+namespace recipe::plan {
+namespace {
+
+class Placement {
+public:
+  Placement(const Timeline &timeline, const Residents &residents, Buffers &buffers)
+      : timeline(timeline), residents(residents), buffers(buffers) {
+    for (auto [time, moment] : llvm::enumerate(timeline.moments))
+      times[moment.kernel] = time;
+  }
+
+  FailureOr<TransientPlan> run() {
+    for (auto [time, moment] : llvm::enumerate(timeline.moments))
+      if (failed(placeResults(moment, time)))
+        return failure();
+    return assign();
+  }
+
+private:
+  LogicalResult placeResults(const Moment &moment, int64_t time) {
+    train::KernelOp kernel = moment.kernel;
+    for (OpResult result : kernel->getResults()) {
+      train::WriteOp written;
+      for (Operation *user : result.getUsers())
+        if (auto write = dyn_cast<train::WriteOp>(user)) {
+          if (written)
+            return write.emitError("a value must be written to one variable only, got @")
+                   << written.getVariable() << " and @" << write.getVariable();
+          written = write;
+        }
+      if (written ? failed(placeInVariable(kernel, result, time, written)) : failed(placeInTransient(moment, result, time)))
+        return failure();
+    }
+    ArrayRef<int64_t> temps = kernel.getTemps().value_or(ArrayRef<int64_t>());
+    if (!temps.empty())
+      buffers.firstTemp[kernel] = buffers.all.size();
+    for (auto [i, bytes] : llvm::enumerate(temps)) {
+      auto type = RankedTensorType::get({bytes}, IntegerType::get(kernel.getContext(), 8));
+      addTransient(moment, ":temp" + std::to_string(i), type, kWorkspace, {0, time, time});
+    }
+    return success();
+  }
+
+  // The new value may take the variable's place once nothing needs the old one: its readers came before, or it is this kernel, which
+  // may work in place.
+  LogicalResult placeInVariable(train::KernelOp kernel, OpResult result, int64_t time, train::WriteOp write) {
+    for (auto read : kernel->getBlock()->getOps<train::ReadOp>()) {
+      if (read.getVariable() != write.getVariable())
+        continue;
+      for (OpOperand &use : read.getResult().getUses()) {
+        auto found = times.find(use.getOwner());
+        bool before = found != times.end() && found->second < time;
+        bool inPlace = use.getOwner() == kernel && mayShare(kernel, result.getResultNumber(), use.getOperandNumber());
+        if (before || inPlace)
+          continue;
+        InFlightDiagnostic error = write.emitError("variable @") << write.getVariable()
+                                   << " must not be needed once its new value is produced by '" << kernel.getName() << "'";
+        error.attachNote(use.getOwner()->getLoc()) << "which needs it here";
+        return error;
+      }
+    }
+    buffers.values[result] = residents.variables.lookup(write.getVariable());
+    return success();
+  }
+
+  static bool mayShare(train::KernelOp kernel, int64_t result, int64_t operand) {
+    ArrayRef<int64_t> pairs = kernel.getInPlace().value_or(ArrayRef<int64_t>());
+    for (size_t i = 0; i + 1 < pairs.size(); i += 2)
+      if (pairs[i] == result && pairs[i + 1] == operand)
+        return true;
+    return false;
+  }
+
+  LogicalResult placeInTransient(const Moment &moment, OpResult result, int64_t time) {
+    int64_t last = time;
+    for (Operation *user : result.getUsers()) {
+      auto found = times.find(user);
+      if (found == times.end())
+        return user->emitError("only kernels may use what kernel '") << moment.name << "' gives";
+      last = std::max(last, found->second);
+    }
+    std::string suffix = moment.kernel->getNumResults() > 1 ? ":" + std::to_string(result.getResultNumber()) : "";
+    int64_t index =
+        addTransient(moment, suffix, cast<RankedTensorType>(result.getType()), kActivations, {0, time, last});
+    buffers.values[result] = {index};
+    if (int64_t operand = dyingOperand(moment.kernel, result, time); operand >= 0)
+      share(index, operand);
+    return success();
+  }
+
+  // The transient buffer of an operand that this result may replace and that nothing else needs from now on; -1: none.
+  int64_t dyingOperand(train::KernelOp kernel, OpResult result, int64_t time) {
+    for (OpOperand &operand : kernel->getOpOperands()) {
+      if (!mayShare(kernel, result.getResultNumber(), operand.getOperandNumber()))
+        continue;
+      auto found = slots.find(buffers.values.lookup(operand.get()).buffer);
+      if (found == slots.end() || lifetimes[found->second].last != time || buffers.all[found->first].type != result.getType())
+        continue;
+      bool again = llvm::count(kernel->getOperands(), operand.get()) > 1;
+      if (!again && !takenOver.contains(found->first))
+        return found->first;
+    }
+    return -1;
+  }
+
+  int64_t addTransient(const Moment &moment, const std::string &suffix, RankedTensorType type, StringRef category,
+                       Lifetime life) {
+    std::string name = "%" + timeline.programs[moment.program] + "/" + moment.name + suffix;
+    int64_t index = buffers.all.size();
+    buffers.all.emplace_back(name, step::Space::Transient, type, category, moment.kernel->getLoc());
+    life.bytes = buffers.all.back().bytes();
+    slots[index] = lifetimes.size();
+    lifetimes.push_back(life);
+    owners.push_back(index);
+    return index;
+  }
+
+  // `index` is the newest transient buffer; its lifetime becomes a continuation of the operand's.
+  void share(int64_t index, int64_t operand) {
+    buffers.all[index].shares = operand;
+    takenOver.insert(operand);
+    int64_t slot = slots[operand];
+    lifetimes[slot].last = lifetimes.back().last;
+    lifetimes.pop_back();
+    owners.pop_back();
+    slots[index] = slot;
+  }
+
+  TransientPlan assign() {
+    OffsetAssignment assignment = assignOffsets(lifetimes);
+    for (auto [index, slot] : slots)
+      buffers.all[index].offset = assignment.offsets[slot];
+    TransientPlan plan;
+    plan.bytes = alignTo(assignment.bytes, alignmentOf(0));
+    plan.peak = peakOf(lifetimes);
+    for (auto [slot, life] : llvm::enumerate(lifetimes))
+      if (life.first <= plan.peak.time && plan.peak.time <= life.last)
+        plan.byCategory[buffers.all[owners[slot]].category] += alignTo(life.bytes, alignmentOf(0));
+    return plan;
+  }
+
+  const Timeline &timeline;
+  const Residents &residents;
+  Buffers &buffers;
+  DenseMap<Operation *, int64_t> times;
+  std::vector<Lifetime> lifetimes;    // of storage; several buffers may follow each other in one
+  std::vector<int64_t> owners;        // the first buffer of each
+  DenseMap<int64_t, int64_t> slots;   // buffer -> index in `lifetimes`
+  DenseSet<int64_t> takenOver;
+};
+
+} // namespace
+
+FailureOr<TransientPlan> placeTransients(const Timeline &timeline, const Residents &residents, Buffers &buffers) {
+  return Placement(timeline, residents, buffers).run();
+}
+
+} // namespace recipe::plan
