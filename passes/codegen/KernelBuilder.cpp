@@ -126,6 +126,22 @@ Val KernelBuilder::scalar(unsigned index) {
   return value;
 }
 
+Address KernelBuilder::bufferAt(unsigned first, Val index) {
+  Val table = launchField(offsetof(rcp_launch_v1, buffers), "buffers");
+  Val place = builder.CreateInBoundsGEP(pointerType(), table, iadd(index, int64_t(first)));
+  return {builder.CreateAlignedLoad(pointerType(), place, Align(8), "buffer"), int(first)};
+}
+
+Val KernelBuilder::scalarAt(Val index) {
+  Val table = launchField(offsetof(rcp_launch_v1, scalars), "scalars");
+  return builder.CreateAlignedLoad(i64Type(), builder.CreateInBoundsGEP(i64Type(), table, index), Align(8), "scalar");
+}
+
+std::pair<Val, Val> KernelBuilder::ownRange(Val total, Val grain) {
+  Val lo = imul(workgroup(), grain);
+  return {lo, imin(iadd(lo, grain), total)};
+}
+
 Address KernelBuilder::scratch(int64_t bytes) { return at({function->getArg(2), Address::kScratch}, bytes, 1); }
 
 void KernelBuilder::mayAlias(unsigned first, unsigned second) { aliases.push_back({first, second}); }

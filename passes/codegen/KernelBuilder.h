@@ -41,6 +41,9 @@ public:
   // --- Arguments ---
   Address buffer(unsigned index);      // rcp_launch_v1.buffers[index]; floats lie at 4-byte aligned addresses at least
   Val scalar(unsigned index);          // rcp_launch_v1.scalars[index], i64
+  // The same with a number known at run time (i64); buffers first, first + 1, ... count as one memory for aliasing.
+  Address bufferAt(unsigned first, Val index);
+  Val scalarAt(Val index);
   Val workgroup() { return workgroupArgument; } // i64
   Address scratch(int64_t bytes = 0);  // this thread's workspace plus an offset; 64-byte aligned at offset 0
   // The two buffers may be the same memory (in-place operands).
@@ -97,6 +100,9 @@ public:
   Val laneSum(Val v);                  // lane[l] + lane[l + w] for w = 8, 4, 2, 1
   Val laneMax(Val v);                  // lane[l + w] > lane[l] ? lane[l + w] : lane[l]
 
+  // tree(values): adjacent pairs, until one is left. At least one value.
+  Val treeSum(ValRange values);
+
   // --- Memory. `index` counts elements of `elementBytes` ---
   Address at(Address base, Val index, int64_t elementBytes = 4);
   Address at(Address base, int64_t index, int64_t elementBytes = 4);
@@ -110,6 +116,8 @@ public:
   void storeLanes(Address to, Val value, Val mask = nullptr);
   Val broadcast(Address from) { return splat(loadF32(from)); }
   void prefetch(Address from);         // for reading, into all caches
+  // Workgroup w takes elements w * grain .. min((w + 1) * grain, total): the two bounds.
+  std::pair<Val, Val> ownRange(Val total, Val grain);
   // Lanes 0..count-1 on; count is an i64 in 0..16 (or any larger: all on).
   Val tailMask(Val count);
   Val tailMask(int64_t count);

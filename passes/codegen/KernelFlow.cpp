@@ -181,4 +181,17 @@ Val KernelBuilder::laneMax(Val v) {
   return builder.CreateExtractElement(v, uint64_t(0));
 }
 
+Val KernelBuilder::treeSum(ValRange values) {
+  Vals items(values.begin(), values.end());
+  while (items.size() > 1) {
+    Vals next;
+    for (size_t i = 0; i + 1 < items.size(); i += 2)
+      next.push_back(add(items[i], items[i + 1]));
+    if (items.size() % 2)
+      next.push_back(items.back());
+    items = std::move(next);
+  }
+  return items[0];
+}
+
 } // namespace recipe::codegen

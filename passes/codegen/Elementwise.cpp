@@ -1,0 +1,139 @@
+// Kernels over all elements of equally shaped tensors.
+//
+// family "elementwise": a straight line of elementwise ops.
+//   buffers   inputs, results
+//   scalars   flat: elements; rows: rows, channels, rows per workgroup; then those of each op, in order
+//   spec      inputs    for each input 0: one value per element, 1: one per channel (then the kernel runs by rows)
+//             program   for each op {op, operands = numbers of values, attributes}; values are the inputs, then the results of each op
+//             results   numbers of the values that are stored
+//             grain     flat: elements per workgroup
+//   A result may be stored over any input of one value per element.
+//
+// family "tree_merge": see train.tree_merge.
+//   buffers   value, result, pending levels in, pending levels out; in and out may be the same
+//   scalars   elements
+//   spec      levels, grain
+#include "passes/codegen/KernelFamily.h"
+#include "passes/codegen/LaneRules.h"
+#include "passes/codegen/Spec.h"
+
+using namespace llvm;
+using mlir::ArrayAttr;
+using mlir::DictionaryAttr;
+
+namespace recipe::codegen {
+namespace {
+
+struct Step {
+  const LaneRule *rule;
+  ArrayRef<int64_t> operands;
+  DictionaryAttr attributes;
+  Vals prepared;
+};
+
+Expected<SmallVector<Step>> readProgram(KernelBuilder &b, DictionaryAttr spec, unsigned nextScalar) {
+  SmallVector<Step> steps;
+  for (auto entry : spec.getAs<ArrayAttr>("program").getAsRange<DictionaryAttr>()) {
+    StringRef name = entry.getAs<mlir::StringAttr>("op").getValue();
+    const LaneRule *rule = findLaneRule(name);
+    if (!rule)
+      return createStringError("an elementwise kernel holds elementwise ops, got '" + name.str() + "'");
+    Step step{rule, specInts(entry, "operands"), entry.getAs<DictionaryAttr>("attributes"), {}};
+    Vals scalars;
+    for (unsigned i = 0; i < rule->scalars; ++i)
+      scalars.push_back(b.scalar(nextScalar++));
+    if (rule->prepare)
+      step.prepared = rule->prepare(b, step.attributes, scalars);
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+Error emitElementwise(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
+  ArrayRef<int64_t> inputs = specInts(spec, "inputs"), results = specInts(spec, "results");
+  bool byRows = is_contained(inputs, 1);
+  Expected<SmallVector<Step>> steps = readProgram(b, spec, byRows ? 3 : 1);
+  if (!steps)
+    return steps.takeError();
+  for (unsigned result = 0; result < results.size(); ++result)
+    for (auto [input, access] : enumerate(inputs))
+      if (access == 0)
+        b.mayAlias(input, inputs.size() + result);
+  EmitPolicy policy(b);
+
+  // All loads come before all stores: results may lie over inputs.
+  auto body = [&](Val element, Val channel, Val mask) {
+    Vals values;
+    for (auto [input, access] : enumerate(inputs))
+      values.push_back(b.loadLanes(b.at(b.buffer(input), access == 0 ? element : channel), mask));
+    for (const Step &step : *steps) {
+      Vals operands;
+      for (int64_t number : step.operands)
+        operands.push_back(values[number]);
+      values.append(step.rule->lanes({b, policy, step.attributes, step.prepared, element}, operands));
+    }
+    for (auto [result, number] : enumerate(results))
+      b.storeLanes(b.at(b.buffer(inputs.size() + result), element), values[number], mask);
+  };
+
+  if (!byRows) {
+    auto [lo, hi] = b.ownRange(b.scalar(0), b.i64(specInt(spec, "grain")));
+    b.forLanes(lo, hi, [&](Val element, Val mask) { body(element, nullptr, mask); });
+    return Error::success();
+  }
+  Val channels = b.scalar(1);
+  auto [lo, hi] = b.ownRange(b.scalar(0), b.scalar(2));
+  b.forLoop(lo, hi, b.i64(1), [&](Val row) {
+    Val begin = b.imul(row, channels);
+    b.forLanes(b.i64(0), channels, [&](Val channel, Val mask) { body(b.iadd(begin, channel), channel, mask); });
+  });
+  return Error::success();
+}
+
+Error emitTreeMerge(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
+  unsigned levels = unsigned(specInt(spec, "levels"));
+  Val node = b.param(offsetof(rcp_step_params_v1, node), b.i64Type());
+  Val count = b.param(offsetof(rcp_step_params_v1, node_count), b.i64Type());
+  Val merged = b.ir().CreateBinaryIntrinsic(Intrinsic::cttz, b.ir().CreateNot(node), b.ir().getFalse()); // trailing ones
+  Val last = b.ieq(node, b.isub(count, b.i64(1)));
+  auto in = [&](unsigned level) { return b.buffer(2 + level); };
+  auto out = [&](unsigned level) { return b.buffer(2 + levels + level); };
+  b.mayAlias(0, 1);
+  for (unsigned level = 0; level < levels; ++level)
+    b.mayAlias(2 + level, 2 + levels + level);
+
+  auto [lo, hi] = b.ownRange(b.scalar(0), b.i64(specInt(spec, "grain")));
+  b.forLanes(lo, hi, [&](Val element, Val mask) {
+    Val value = b.loadLanes(b.at(b.buffer(0), element), mask);
+    for (unsigned level = 0; level < levels; ++level)
+      value = b.ifElse(
+          b.ilt(b.i64(level), merged),
+          [&] { return Vals{b.add(b.loadLanes(b.at(in(level), element), mask), value)}; }, [&] { return Vals{value}; })[0];
+    for (unsigned level = 0; level < levels; ++level) {
+      Val waits = b.ir().CreateAnd(b.ieq(merged, b.i64(level)), b.ir().CreateNot(last));
+      b.ifElse(
+          waits,
+          [&] {
+            b.storeLanes(b.at(out(level), element), value, mask);
+            return Vals();
+          },
+          [&] {
+            // Untouched levels move only when they live elsewhere.
+            b.ifThen(b.ir().CreateICmpNE(in(level).pointer, out(level).pointer),
+                     [&] { b.storeLanes(b.at(out(level), element), b.loadLanes(b.at(in(level), element), mask), mask); });
+            return Vals();
+          });
+    }
+    b.storeLanes(b.at(b.buffer(1), element), value, mask);
+  });
+  return Error::success();
+}
+
+} // namespace
+
+ArrayRef<NamedEmitRule> elementwiseFamilies() {
+  static constexpr NamedEmitRule families[] = {{"elementwise", emitElementwise}, {"tree_merge", emitTreeMerge}};
+  return families;
+}
+
+} // namespace recipe::codegen

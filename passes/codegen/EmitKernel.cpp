@@ -1,0 +1,28 @@
+#include "passes/codegen/KernelBuilder.h"
+#include "passes/codegen/KernelFamily.h"
+
+using namespace llvm;
+
+namespace recipe::codegen {
+
+static EmitRule findRule(StringRef family) {
+  for (ArrayRef<NamedEmitRule> rules : {elementwiseFamilies(), rowFamilies(), attentionFamilies(), updateFamilies()})
+    for (const NamedEmitRule &named : rules)
+      if (named.family == family)
+        return named.rule;
+  return nullptr;
+}
+
+Expected<Function *> emitKernel(step::KernelOp kernel, const step::TargetInfo &target, Module &module) {
+  EmitRule rule = findRule(kernel.getFamily());
+  if (!rule)
+    return createStringError("kernel families are those of passes/codegen, got '" + kernel.getFamily().str() + "'");
+  KernelBuilder builder(module, kernel.getSymName(), target);
+  Error failed = rule(builder, kernel.getSpec(), kernel.getBody());
+  Function *function = builder.finish();
+  if (failed)
+    return std::move(failed);
+  return function;
+}
+
+} // namespace recipe::codegen

@@ -1,0 +1,36 @@
+// family "rope": rotates pairs (i, i + E/2) of every head.
+//   spec      heads, head_size, inverse (0 or 1), grain (tokens per workgroup)
+//   scalars   tokens
+//   buffers   x, cosine, sine, positions, y; y may lie over x
+#include "passes/codegen/EmitPolicy.h"
+#include "passes/codegen/RowFamilies.h"
+
+using namespace llvm;
+
+namespace recipe::codegen {
+
+Error emitRope(KernelBuilder &b, mlir::DictionaryAttr spec, mlir::Region &) {
+  int64_t heads = specInt(spec, "heads"), size = specInt(spec, "head_size"), pairs = size / 2;
+  bool inverse = specInt(spec, "inverse");
+  b.mayAlias(0, 4);
+  EmitPolicy p(b);
+  auto [lo, hi] = b.ownRange(b.scalar(0), b.i64(specInt(spec, "grain")));
+  b.forLoop(lo, hi, b.i64(1), [&](Val token) {
+    Val position = b.ir().CreateZExt(b.loadI32(b.at(b.buffer(3), token)), b.i64Type());
+    Val entry = b.imul(position, pairs), row = b.imul(token, heads * size);
+    b.forLanes(b.i64(0), b.i64(pairs), [&](Val pair, Val mask) {
+      Val cosine = b.loadLanes(b.at(b.buffer(1), b.iadd(entry, pair)), mask);
+      Val sine = b.loadLanes(b.at(b.buffer(2), b.iadd(entry, pair)), mask);
+      b.forLoop(0, heads, 1, [&](Val head) {
+        Val first = b.iadd(b.iadd(row, pair), b.imul(head, size)), second = b.iadd(first, pairs);
+        Val a = b.loadLanes(b.at(b.buffer(0), first), mask), c = b.loadLanes(b.at(b.buffer(0), second), mask);
+        auto rotated = inverse ? train::ropeInverse(p, a, c, cosine, sine) : train::ropeForward(p, a, c, cosine, sine);
+        b.storeLanes(b.at(b.buffer(4), first), rotated.first, mask);
+        b.storeLanes(b.at(b.buffer(4), second), rotated.second, mask);
+      });
+    });
+  });
+  return Error::success();
+}
+
+} // namespace recipe::codegen
