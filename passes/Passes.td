@@ -7,6 +7,44 @@
 #define PASSES_PASSES_TD
 include "mlir/Pass/PassBase.td"
 
+def GradPass : Pass<"grad", "::mlir::ModuleOp"> {
+  let summary = "Differentiate the forward graph with respect to its trainable parameters";
+  let description = [{
+    `@forward` becomes `@train`: forward, `train.backward_begin`, backward. Only values between a trainable parameter and the loss are
+    visited; the rules are the ops' own. The gradient of each use of a parameter is written to a variable `grad:<parameter>`
+    (`grad:<parameter>:<use>` when there are several). Contributions to the gradient of an activation are added in reverse order of
+    use; neighbouring ones that are contractions of one form and number of segments become one contraction over all their
+    pairs, in order of use. `@segment_begin` sets all sums to zero (only when a node of the batch tree takes several
+    micro-batches) and `@segment_end` merges a completed node with the pending ones (only when a rank can have several).
+
+    Requires: `train.step` on the module; a graph `@forward` whose loss variables take results of `train.linear_cross_entropy`;
+    every trainable parameter reaches the loss; every op between has a gradient.
+    Ensures: `@train` instead of `@forward`; a gradient variable, written once, for each use of each trainable parameter, of
+    its type or, for vectors, [8, C] by position segment.
+  }];
+  let dependentDialects = ["::recipe::train::TrainDialect"];
+}
+
+def UpdatePass : Pass<"update", "::mlir::ModuleOp"> {
+  let summary = "Add the optimizer's update, the initial state and the schedule";
+  let description = [{
+    `@update`: loss and valid tokens to the step scalars, position sums, gradients of several uses added in order of use, the
+    global norm, AdamW for each trainable parameter (decay only where the parameter says so). `@init`: parameters as their `init`
+    says, optimizer state zero. `@prologue`: learning rate and bias corrections. In `@eval` the writes of `@loss` and `@count`
+    become `train.step_loss`.
+
+    Requires: gradient variables for every trainable parameter (grad); variables `@loss` and `@count`; `init` on parameters.
+    Ensures: graphs `@update`, `@init`, `@prologue`; variables `adam_m:<parameter>` and `adam_v:<parameter>`; `@eval` writes no variable.
+  }];
+  let dependentDialects = ["::recipe::train::TrainDialect"];
+  let options = [
+    Option<"beta1", "beta1", "double", "0.9", "decay rate of the first moment">,
+    Option<"beta2", "beta2", "double", "0.95", "decay rate of the second moment">,
+    Option<"eps", "eps", "double", "1e-8", "added to the root of the second moment">,
+    Option<"weightDecay", "weight-decay", "double", "0.1", "weight decay of parameters that decay">,
+    Option<"clip", "clip", "double", "1.0", "largest norm of the gradient; 0: any">];
+}
+
 def FusePass : Pass<"fuse", "::mlir::ModuleOp"> {
   let summary = "Group the ops of each graph into kernel regions";
   let description = [{
@@ -46,9 +84,7 @@ def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::recipe::step::StepDialect"];
   let options = [
-    Option<"maxThreads", "max-threads", "int64_t", "16", "threads that scratch exists for">,
-    Option<"budget", "budget", "uint64_t", "0", "bytes that one rank may use; 0: any">,
-    Option<"ranks", "ranks", "int64_t", "1", "number of ranks that the recipe names: must fit the budget">];
+    Option<"maxThreads", "max-threads", "int64_t", "16", "threads that scratch exists for">];
   let statistics = [
     Statistic<"transientBytes", "transient-bytes", "bytes of the transient region without scratch">,
     Statistic<"lowerBound", "lower-bound", "largest number of bytes live at once">];

@@ -93,7 +93,7 @@ LogicalResult LinearCrossEntropyOp::buildGradient(OpBuilder &builder, ValueRange
   auto grad = LinearCrossEntropyGradOp::create(
       builder, getLoc(), getLoss().getType(), getCount().getType(), getX().getType(), getWeight().getType(), getX(), getWeight(),
       getLabels(), context.accumulatorFor(cast<OpResult>(getLoss())), context.accumulatorFor(cast<OpResult>(getCount())),
-      weightAccumulator, getVocabSegmentsAttr(), getBatchNodesAttr());
+      weightAccumulator, getVocabSegments(), context.batchNodes());
   getLoss().replaceAllUsesWith(grad.getLoss());
   getCount().replaceAllUsesWith(grad.getCount());
   operandGradients.append(
