@@ -18,13 +18,13 @@ void recipe::grad::buildSegmentBegin(ModuleOp module, const StepFacts &facts, Ar
 }
 
 // [levels, ...]; belongs where the sum belongs, a loss to itself.
-static VariableOp declarePending(ModuleOp module, VariableOp sum, int64_t levels) {
+static VariableOp declarePending(ModuleOp module, const SymbolTable &symbols, VariableOp sum, int64_t levels) {
   auto type = cast<RankedTensorType>(sum.getType());
   SmallVector<int64_t> shape{levels};
   llvm::append_range(shape, type.getShape());
   Belongs belongs{sum, std::nullopt};
   if (sum.getOf())
-    belongs = {SymbolTable(module).lookup<VariableOp>(*sum.getOf()),
+    belongs = {symbols.lookup<VariableOp>(*sum.getOf()),
                sum.getUse() ? std::optional<int64_t>(*sum.getUse()) : std::nullopt};
   return declareVariable(module, ("pending:" + sum.getSymName()).str(), RankedTensorType::get(shape, type.getElementType()),
                          Role::Pending, belongs);
@@ -35,8 +35,9 @@ void recipe::grad::buildSegmentEnd(ModuleOp module, const StepFacts &facts, Arra
     return;
   OpBuilder builder(module.getContext());
   declareGraph(builder, module, "segment_end");
+  SymbolTable symbols(module);
   for (VariableOp sum : sums) {
-    VariableOp pending = declarePending(module, sum, facts.pendingLevels());
+    VariableOp pending = declarePending(module, symbols, sum, facts.pendingLevels());
     auto merge = TreeMergeOp::create(builder, namedLoc(module.getContext(), "merge " + sum.getSymName()), sum.getType(),
                                      pending.getType(), readVariable(builder, sum), readVariable(builder, pending));
     writeVariable(builder, sum.getSymName(), merge.getResult());
