@@ -166,7 +166,7 @@ std::string boundsPhrase(const KeyOptions &options) {
 std::string numberText(double value) {
   // Fixed notation where the shortest text would turn a round count such as 1048576 into an exponent.
   char buffer[64];
-  bool whole = value == static_cast<double>(static_cast<long long>(value)) && value > -1e15 && value < 1e15;
+  bool whole = value > -1e15 && value < 1e15 && value == static_cast<double>(static_cast<long long>(value));
   std::to_chars_result end = whole ? std::to_chars(buffer, buffer + sizeof(buffer), static_cast<long long>(value))
                                    : std::to_chars(buffer, buffer + sizeof(buffer), value);
   return std::string(buffer, end.ptr);

@@ -5,6 +5,7 @@
 #include "llvm/Support/JSON.h"
 
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 namespace recipe::frontend {
@@ -70,7 +71,7 @@ std::optional<int64_t> byteCount(const std::string &text) {
     if (numberKind(number.str()) == NumberKind::NotANumber)
       return std::nullopt;
     std::optional<double> amount = realNumber(number.str());
-    if (!amount || *amount * byteFactors[i] >= 9.2e18)
+    if (!amount || std::abs(*amount * byteFactors[i]) >= 9.2e18)
       return std::nullopt;
     return static_cast<int64_t>(*amount * byteFactors[i]);
   }
