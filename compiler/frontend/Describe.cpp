@@ -98,10 +98,10 @@ std::string renderResolved(const ResolvedRecipe &resolved) {
   for (const Entry &entry : resolved.entries)
     width = std::max(width, std::min<size_t>(56, entry.key.size() + entry.value.size()));
 
-  std::string text = "# global batch: " + std::to_string(resolved.globalBatch) + " samples, " +
-                     std::to_string(resolved.accumulation) + " micro-batches per rank and update\n" +
+  std::string text = "# global batch: " + std::to_string(resolved.globalBatch) + " samples\n" +
+                     "# micro-batches per update and rank: " + std::to_string(resolved.accumulation) + "\n" +
                      "# batch segments: " + std::to_string(resolved.batchSegments) + "\n" +
-                     "# runs on: " + commaList(resolved.legalRanks) + " ranks\n";
+                     "# legal numbers of ranks: " + commaList(resolved.legalRanks) + "\n";
   std::string section;
   for (const Entry &entry : resolved.entries) {
     auto [name, key] = llvm::StringRef(entry.key).split('.');

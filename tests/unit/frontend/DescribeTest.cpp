@@ -11,9 +11,10 @@ namespace {
 
 TEST(Describe, RenderedRecipeSaysWhereValuesComeFrom) {
   std::string text = renderResolved(valid(validRecipe, {"optim.max_steps=7"}));
-  EXPECT_NE(text.find("# global batch: 8 samples, 1 micro-batches per rank and update\n"
+  EXPECT_NE(text.find("# global batch: 8 samples\n"
+                      "# micro-batches per update and rank: 1\n"
                       "# batch segments: 8\n"
-                      "# runs on: 1 ranks\n"
+                      "# legal numbers of ranks: 1\n"
                       "experiment:\n"
                       "  name: r "),
             std::string::npos)
