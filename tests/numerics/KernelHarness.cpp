@@ -1,0 +1,287 @@
+#include "tests/numerics/KernelHarness.h"
+#include "compiler/target/cpu/Compile.h"
+#include "dialects/step/Step.h"
+#include "dialects/train/Policies.h"
+#include "dialects/train/Train.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Parser/Parser.h"
+#include "passes/select/KernelRule.h"
+#include "tests/numerics/GuardedMemory.h"
+#include "tests/numerics/LoadedObject.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace recipe;
+using recipe::train::HostTensor;
+
+namespace recipe::test {
+
+//===- Operand values -------------------------------------------------------------------------------------------===//
+
+static double unit(Random &random) { return double(random() >> 11) * 0x1p-53; }
+
+Fill normal(double spread) {
+  return [=](HostTensor &tensor, Random &random) {
+    for (float &value : tensor.f32) {
+      uint64_t draw = random() % 64;
+      double sum = unit(random) + unit(random) + unit(random) - 1.5;
+      value = draw == 0 ? 0.0f : draw == 1 ? -0.0f : draw == 2 ? 1e-40f : float(2 * spread * sum);
+    }
+  };
+}
+
+Fill uniform(double low, double high) {
+  return [=](HostTensor &tensor, Random &random) {
+    for (float &value : tensor.f32)
+      value = float(low + (high - low) * unit(random));
+  };
+}
+
+Fill constant(double number) {
+  return [=](HostTensor &tensor, Random &) { std::fill(tensor.f32.begin(), tensor.f32.end(), float(number)); };
+}
+
+Fill ids(int64_t limit, double invalid) {
+  return [=](HostTensor &tensor, Random &random) {
+    for (int32_t &value : tensor.i32)
+      value = unit(random) < invalid ? -1 : int32_t(random() % uint64_t(limit));
+  };
+}
+
+//===- The op as a train.kernel ---------------------------------------------------------------------------------===//
+
+namespace {
+
+struct OneOpModule {
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  Operation *op = nullptr;
+};
+
+std::string joined(size_t count, llvm::function_ref<std::string(size_t)> item) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i)
+    text += (i ? ", " : "") + item(i);
+  return text;
+}
+
+std::string textOf(const KernelCase &c) {
+  auto number = [](const char *prefix, size_t i) { return prefix + std::to_string(i); };
+  auto operandType = [&](size_t i) { return "tensor<" + c.operands[i].type + ">"; };
+  auto resultType = [&](size_t i) { return "tensor<" + c.results[i] + ">"; };
+  std::string type = "(" + joined(c.operands.size(), operandType) + ") -> (" + joined(c.results.size(), resultType) + ")";
+  std::string text = "train.graph @test {\n";
+  for (size_t i = 0; i < c.operands.size(); ++i)
+    text += "  " + number("%a", i) + " = train.input \"" + number("a", i) + "\" : " + operandType(i) + "\n";
+  text += "  ";
+  std::string outer = joined(c.results.size(), [&](size_t i) { return number("%r", i); });
+  text += (outer.empty() ? "" : outer + " = ") + "train.kernel \"test\"(" +
+          joined(c.operands.size(), [&](size_t i) { return number("%a", i); }) + ") : " + type + " {\n  ^bb0(" +
+          joined(c.operands.size(), [&](size_t i) { return number("%x", i) + ": " + operandType(i); }) + "):\n    ";
+  std::string inner = joined(c.results.size(), [&](size_t i) { return number("%y", i); });
+  text += (inner.empty() ? "" : inner + " = ") + c.op + " " +
+          joined(c.operands.size(), [&](size_t i) { return number("%x", i); }) + " {" + c.attributes + "} : " + type + "\n";
+  text += "    train.yield " + inner + (inner.empty() ? "" : " : " + joined(c.results.size(), resultType)) + "\n  }\n}\n";
+  return text;
+}
+
+bool parse(const KernelCase &c, OneOpModule &result) {
+  result.context.loadDialect<train::TrainDialect, step::StepDialect>();
+  std::string text = textOf(c);
+  result.module = parseSourceString<ModuleOp>(text, ParserConfig(&result.context));
+  if (!result.module) {
+    ADD_FAILURE() << "the case does not parse:\n" << text;
+    return false;
+  }
+  result.module->walk([&](train::KernelOp kernel) { result.op = &kernel.getBody().front().front(); });
+  return true;
+}
+
+select::KernelRule ruleOf(Operation *op) {
+  for (ArrayRef<select::NamedKernelRule> rules :
+       {select::elementwiseRules(), select::rowRules(), select::attentionRules(), select::updateRules()})
+    for (const select::NamedKernelRule &named : rules)
+      if (named.op == op->getName().getStringRef())
+        return named.rule;
+  return nullptr;
+}
+
+// The kernel of launch i has the symbol "k<i>".
+bool selectAndCompile(OneOpModule &unit, const step::TargetInfo &target, select::KernelPlan &plan, std::string &object) {
+  select::KernelRule rule = ruleOf(unit.op);
+  if (!rule || failed(rule(unit.op, target, plan))) {
+    ADD_FAILURE() << "no kernel rule for " << unit.op->getName().getStringRef().str();
+    return false;
+  }
+  OpBuilder builder(unit.module->getBodyRegion());
+  SmallVector<step::KernelOp> kernels;
+  for (auto [i, launch] : llvm::enumerate(plan.launches)) {
+    auto kernel = step::KernelOp::create(builder, unit.op->getLoc(), "k" + std::to_string(i), launch.family,
+                                         builder.getDictionaryAttr(launch.spec));
+    if (launch.keepsRegion) {
+      IRMapping mapping;
+      unit.op->getParentRegion()->cloneInto(&kernel.getBody(), mapping);
+    }
+    kernels.push_back(kernel);
+  }
+  llvm::Expected<std::string> compiled = cpu::compileKernels(kernels, target, 2);
+  if (!compiled) {
+    ADD_FAILURE() << llvm::toString(compiled.takeError());
+    return false;
+  }
+  object = std::move(*compiled);
+  return true;
+}
+
+//===- Running --------------------------------------------------------------------------------------------------===//
+
+HostTensor emptyOf(Type type) {
+  auto tensorType = cast<RankedTensorType>(type);
+  HostTensor tensor;
+  tensor.shape.assign(tensorType.getShape().begin(), tensorType.getShape().end());
+  if (tensorType.getElementType().isF32()) {
+    tensor.type = HostTensor::Type::F32;
+    tensor.f32.resize(tensor.size());
+  } else {
+    tensor.type = HostTensor::Type::I32;
+    tensor.i32.resize(tensor.size());
+  }
+  return tensor;
+}
+
+const char *bytesOf(const HostTensor &tensor) {
+  return tensor.type == HostTensor::Type::F32 ? reinterpret_cast<const char *>(tensor.f32.data())
+                                              : reinterpret_cast<const char *>(tensor.i32.data());
+}
+
+bool sameFloat(float a, float b) { return std::memcmp(&a, &b, 4) == 0 || (std::isnan(a) && std::isnan(b)); }
+
+void expectSame(const HostTensor &expected, const void *actual, const std::string &what) {
+  int64_t differences = 0, first = -1;
+  const float *values = static_cast<const float *>(actual);
+  for (int64_t i = 0; i < expected.size(); ++i)
+    if (!sameFloat(expected.f32[i], values[i])) {
+      first = differences++ ? first : i;
+    }
+  if (differences)
+    ADD_FAILURE() << what << ": " << differences << " of " << expected.size() << " elements differ, first at " << first << ": expected "
+                  << expected.f32[first] << ", got " << values[first];
+}
+
+// `params` after the op, as words; where both are NaN, payloads do not matter.
+void expectSameParams(const rcp_step_params_v1 &expected, const rcp_step_params_v1 &actual, const std::string &what) {
+  const char *e = reinterpret_cast<const char *>(&expected), *a = reinterpret_cast<const char *>(&actual);
+  for (size_t offset = 0; offset < sizeof expected; offset += 8) {
+    double x, y;
+    std::memcpy(&x, e + offset, 8);
+    std::memcpy(&y, a + offset, 8);
+    if (std::memcmp(&x, &y, 8) != 0 && !(std::isnan(x) && std::isnan(y)))
+      ADD_FAILURE() << what << ": StepParams differ at byte " << offset << ": expected " << x << ", got " << y;
+  }
+}
+
+struct Reference {
+  std::vector<HostTensor> operands, results;
+  rcp_step_params_v1 before{}, after{};
+};
+
+bool evaluate(const KernelCase &c, Operation *op, Reference &reference) {
+  Random random(0x9e3779b97f4a7c15u);
+  for (auto [type, operand] : llvm::zip(op->getOperandTypes(), c.operands)) {
+    reference.operands.push_back(emptyOf(type));
+    operand.fill(reference.operands.back(), random);
+  }
+  if (c.prepare)
+    c.prepare(reference.operands);
+  reference.before.struct_bytes = sizeof(rcp_step_params_v1);
+  reference.before.abi_version = RCP_ABI_VERSION;
+  if (c.params)
+    c.params(reference.before);
+  reference.after = reference.before;
+  train::ReferenceContext context{train::ReferenceMode::Exact, &reference.after};
+  std::vector<const HostTensor *> operands;
+  for (const HostTensor &operand : reference.operands)
+    operands.push_back(&operand);
+  reference.results.resize(op->getNumResults());
+  if (failed(cast<train::ReferenceOpInterface>(op).evaluate(context, operands, reference.results))) {
+    ADD_FAILURE() << "the reference meaning fails";
+    return false;
+  }
+  return true;
+}
+
+const rcp_host_v1 host = {std::exp, std::log, std::pow, std::cos};
+
+struct NativeRun {
+  const select::KernelPlan &plan;
+  const LoadedObject &object;
+  const Reference &reference;
+
+  // Result `shared.first` lies over operand `shared.second`, or nowhere when negative.
+  void check(bool reversed, std::pair<int64_t, int64_t> shared, const std::string &what) const {
+    std::vector<GuardedMemory> operands, results, temps;
+    for (const HostTensor &operand : reference.operands) {
+      operands.emplace_back(operand.size() * 4);
+      std::memcpy(operands.back().data(), bytesOf(operand), operand.size() * 4);
+    }
+    for (const HostTensor &result : reference.results)
+      results.emplace_back(result.size() * 4);
+    for (int64_t bytes : plan.temps)
+      temps.emplace_back(bytes);
+    auto resultPlace = [&](int64_t i) { return i == shared.first ? operands[shared.second].data() : results[i].data(); };
+    auto place = [&](const select::Argument &argument) -> void * {
+      char *base = argument.kind == step::ArgumentKind::Operand  ? operands[argument.index].data()
+                   : argument.kind == step::ArgumentKind::Result ? resultPlace(argument.index)
+                                                                 : temps[argument.index].data();
+      return base + argument.offset;
+    };
+
+    rcp_step_params_v1 params = reference.before;
+    train::FlushDenormals flush;
+    for (auto [i, launch] : llvm::enumerate(plan.launches)) {
+      std::vector<void *> buffers;
+      for (const select::Argument &argument : launch.arguments)
+        buffers.push_back(place(argument));
+      GuardedMemory scratch(llvm::alignTo(launch.scratchBytes, 64));
+      rcp_launch_v1 arguments{buffers.data(), launch.scalars.data(), &params, &host};
+      rcp_kernel_v1 kernel = object.kernel("k" + std::to_string(i));
+      for (int64_t w = 0; w < launch.workgroups; ++w)
+        kernel(&arguments, reversed ? launch.workgroups - 1 - w : w, scratch.data());
+    }
+
+    for (auto [i, result] : llvm::enumerate(reference.results))
+      expectSame(result, resultPlace(i), what + ", result " + std::to_string(i));
+    for (auto [i, operand] : llvm::enumerate(reference.operands))
+      if (int64_t(i) != shared.second)
+        EXPECT_EQ(std::memcmp(bytesOf(operand), operands[i].data(), operand.size() * 4), 0) << what << ": operand " << i << " changed";
+    expectSameParams(reference.after, params, what);
+  }
+};
+
+} // namespace
+
+void expectNativeIsExact(const KernelCase &kernelCase, const step::TargetInfo &target) {
+  OneOpModule unit;
+  select::KernelPlan plan;
+  std::string bytes;
+  Reference reference;
+  if (!parse(kernelCase, unit) || !evaluate(kernelCase, unit.op, reference) || !selectAndCompile(unit, target, plan, bytes))
+    return;
+  LoadedObject object(bytes);
+  NativeRun run{plan, object, reference};
+  run.check(false, {-1, -1}, "ascending workgroups");
+  run.check(true, {-1, -1}, "descending workgroups");
+  for (auto [result, operand] : plan.inPlace)
+    run.check(true, {result, operand}, "result " + std::to_string(result) + " over operand " + std::to_string(operand));
+}
+
+void expectCompiles(const KernelCase &kernelCase, const step::TargetInfo &target) {
+  OneOpModule unit;
+  select::KernelPlan plan;
+  std::string bytes;
+  if (parse(kernelCase, unit))
+    selectAndCompile(unit, target, plan, bytes);
+}
+
+} // namespace recipe::test

@@ -1,0 +1,55 @@
+// Runs one train op as native kernels (kernel rule, code generation, linking, all in this process) and compares every bit of its results and
+// of the step's scalars with the op's reference meaning in mode exact.
+//
+// A table test adds cases: an op, the types of its operands and results, and how the operands are filled.
+#ifndef TESTS_NUMERICS_KERNELHARNESS_H
+#define TESTS_NUMERICS_KERNELHARNESS_H
+
+#include "dialects/step/TargetInfo.h"
+#include "dialects/train/Reference.h"
+#include <functional>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace recipe::test {
+
+using Random = std::mt19937_64;
+using Fill = std::function<void(train::HostTensor &, Random &)>;
+
+// Values around 0 with this spread; a few are zeros of both signs and denormals.
+Fill normal(double spread = 1.0);
+// Values in [low, high).
+Fill uniform(double low, double high);
+Fill constant(double value);
+// Integers in 0..limit-1; each is -1 with probability `invalid`.
+Fill ids(int64_t limit, double invalid = 0.0);
+
+struct KernelOperand {
+  std::string type; // "2x3x17xf32"
+  Fill fill = normal();
+};
+
+struct KernelCase {
+  std::string name;       // CamelCase, unique in its table
+  std::string op;         // "train.add"
+  std::string attributes; // "p = 0.1 : f64, dropout_id = 7 : i64", as in textual IR, operandSegmentSizes included
+  std::vector<KernelOperand> operands;
+  std::vector<std::string> results;
+  std::function<void(rcp_step_params_v1 &)> params = {};
+  // Changes operands that depend on each other, after all are filled.
+  std::function<void(std::vector<train::HostTensor> &)> prepare = {};
+};
+
+inline void PrintTo(const KernelCase &c, std::ostream *out) { *out << c.name; }
+
+// Fails the running test where native code and reference differ. Workgroups run in both orders; every pair of result and operand that
+// may share storage is tried. Memory is surrounded by guard pages: an access outside a tensor crashes.
+void expectNativeIsExact(const KernelCase &kernelCase, const step::TargetInfo &target);
+
+// The op's kernels compile for the target; they are not run.
+void expectCompiles(const KernelCase &kernelCase, const step::TargetInfo &target);
+
+} // namespace recipe::test
+#endif

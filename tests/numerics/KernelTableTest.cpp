@@ -1,0 +1,30 @@
+// Native kernels against the reference meaning, bit for bit. Each table is a list of ops at odd sizes.
+#include "compiler/target/cpu/Target.h"
+#include "tests/numerics/KernelTables.h"
+
+using namespace recipe;
+using namespace recipe::test;
+
+namespace {
+
+step::TargetInfo targetOf(const char *arch) {
+  llvm::Expected<step::TargetInfo> target = cpu::resolveTarget(arch, 16);
+  EXPECT_TRUE(bool(target)) << llvm::toString(target.takeError());
+  return *target;
+}
+
+class KernelTable : public testing::TestWithParam<KernelCase> {};
+
+TEST_P(KernelTable, NativeIsExact) { expectNativeIsExact(GetParam(), targetOf("native")); }
+TEST_P(KernelTable, Avx2IsExact) { expectNativeIsExact(GetParam(), targetOf("x86-64-v3")); }
+
+// AVX-512 code runs where the machine has it ("native"); everywhere it must compile.
+TEST_P(KernelTable, Avx512Compiles) { expectCompiles(GetParam(), targetOf("x86-64-v4")); }
+
+std::string nameOf(const testing::TestParamInfo<KernelCase> &info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Elementwise, KernelTable, testing::ValuesIn(elementwiseCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Rows, KernelTable, testing::ValuesIn(rowCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Update, KernelTable, testing::ValuesIn(updateCases()), nameOf);
+
+} // namespace

@@ -1,0 +1,14 @@
+// The tables of KernelTableTest, one file for each area.
+#ifndef TESTS_NUMERICS_KERNELTABLES_H
+#define TESTS_NUMERICS_KERNELTABLES_H
+
+#include "tests/numerics/KernelHarness.h"
+
+namespace recipe::test {
+
+std::vector<KernelCase> elementwiseCases();
+std::vector<KernelCase> rowCases();
+std::vector<KernelCase> updateCases();
+
+} // namespace recipe::test
+#endif
