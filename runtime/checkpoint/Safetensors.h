@@ -13,12 +13,19 @@
 
 namespace recipe::rt {
 
+/// Bytes in memory that somebody else owns.
+struct TensorPiece {
+  const void *data = nullptr;
+  uint64_t bytes = 0;
+};
+
 /// One row-major, little-endian tensor in memory that somebody else owns.
 struct TensorView {
   std::string name;
   std::string dtype; // as the format spells it: F32, BF16, I64, ...
   std::vector<int64_t> shape;
   const void *data = nullptr;
+  std::vector<TensorPiece> pieces; // to write only: not empty, they follow each other and `data` is not used
 };
 
 /// Bytes of the tensor; refuses an unknown dtype, a negative dimension, and what does not fit in 63 bits.

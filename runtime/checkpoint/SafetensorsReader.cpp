@@ -70,7 +70,7 @@ static bool readNumbers(const json &value, std::vector<int64_t> &numbers) {
 }
 
 static absl::StatusOr<Placed> readEntry(const std::string &name, const json &entry) {
-  Placed placed{{name, "", {}, nullptr}, 0, 0};
+  Placed placed{{name, "", {}, nullptr, {}}, 0, 0};
   auto wrong = [&](const char *rule) {
     return absl::InvalidArgumentError(absl::StrCat("tensor \"", name, "\": ", rule));
   };

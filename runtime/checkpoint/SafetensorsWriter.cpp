@@ -40,6 +40,12 @@ static absl::StatusOr<std::string> makeHeader(const std::vector<TensorView> &ten
           absl::StrCat("tensor names must be distinct and not \"__metadata__\", got \"", tensor.name, "\""));
     RCP_ASSIGN_OR_RETURN(std::string name, quote(tensor.name));
     RCP_ASSIGN_OR_RETURN(uint64_t bytes, tensorBytes(tensor));
+    uint64_t inPieces = 0;
+    for (const TensorPiece &piece : tensor.pieces)
+      inPieces += piece.bytes;
+    if (!tensor.pieces.empty() && inPieces != bytes)
+      return absl::InvalidArgumentError(
+          absl::StrCat("the pieces of \"", tensor.name, "\" must have ", bytes, " bytes, got ", inPieces));
     entries.push_back(absl::StrCat(name, ":{\"dtype\":\"", tensor.dtype, "\",\"shape\":[",
                                    absl::StrJoin(tensor.shape, ","), "],\"data_offsets\":[", begin, ",", begin + bytes,
                                    "]}"));
@@ -59,8 +65,12 @@ absl::Status writeSafetensors(const std::string &path, const std::vector<TensorV
   uint64_t length = header->size();
   RCP_RETURN_IF_ERROR(file.append(&length, sizeof(length)));
   RCP_RETURN_IF_ERROR(file.append(header->data(), header->size()));
-  for (const TensorView &tensor : tensors)
-    RCP_RETURN_IF_ERROR(file.append(tensor.data, tensorBytes(tensor).value()));
+  for (const TensorView &tensor : tensors) {
+    if (tensor.pieces.empty())
+      RCP_RETURN_IF_ERROR(file.append(tensor.data, tensorBytes(tensor).value()));
+    for (const TensorPiece &piece : tensor.pieces)
+      RCP_RETURN_IF_ERROR(file.append(piece.data, piece.bytes));
+  }
   return file.commit();
 }
 

@@ -1,0 +1,16 @@
+// A step's parameters as the tensors of a Hugging Face model.
+#ifndef RUNTIME_CHECKPOINT_HUGGINGFACE_H
+#define RUNTIME_CHECKPOINT_HUGGINGFACE_H
+#include "runtime/abi/step.pb.h"
+#include "runtime/checkpoint/Safetensors.h"
+#include <functional>
+
+namespace recipe::rt {
+
+/// Views of all tensors in the order in which their first parameter comes; `address` gives the first byte of buffer
+/// number i. Tensors that the model keeps as slices come in pieces. Refuses slices that do not make up their tensor.
+absl::StatusOr<std::vector<TensorView>> huggingFaceTensors(const abi::Step &step,
+                                                           const std::function<const std::byte *(uint32_t)> &address);
+
+} // namespace recipe::rt
+#endif

@@ -1,0 +1,167 @@
+#include "runtime/tools/TrainingRun.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/base/Clock.h"
+#include "runtime/base/File.h"
+#include "runtime/checkpoint/HuggingFace.h"
+#include "runtime/data/TextData.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/monitor/Monitor.h"
+#include "runtime/tools/Profile.h"
+
+using namespace recipe::rt;
+
+static absl::StatusOr<TextData> openData(const LoadedStep &loaded) {
+  const recipe::abi::Manifest &manifest = loaded.step->manifest();
+  const RunTimeKeys &keys = loaded.keys;
+  TextDataOptions options;
+  options.path = keys.text("data.path", "");
+  if (options.path.empty())
+    return absl::InvalidArgumentError("'data.path' is not set: which token file to train on, --set data.path=FILE");
+  options.evalPath = keys.text("data.eval_path", "");
+  options.evalFraction = keys.number("data.eval_fraction", 0);
+  options.shuffle = keys.boolean("data.shuffle", true);
+  (void)absl::SimpleAtoi(keys.text("experiment.seed", "0"), &options.seed);
+  options.evalSteps = keys.integer("logging.eval_steps", 0);
+  options.seqLength = manifest.seq_length();
+  options.batchSize = manifest.batch_size();
+  options.globalBatch = manifest.global_batch();
+  options.vocabSize = manifest.vocab_size();
+  return openTextData(options);
+}
+
+/// The number of updates after which this run ends.
+static absl::StatusOr<int64_t> lastStep(const RunTimeKeys &keys, int64_t wanted) {
+  int64_t horizon = keys.integer("optim.max_steps", 0);
+  if (wanted < 0)
+    return horizon;
+  if (wanted > horizon)
+    return absl::InvalidArgumentError(absl::StrCat("--steps must not go beyond the schedule, optim.max_steps, got ",
+                                                   wanted, " and ", horizon, "; --set optim.max_steps changes it"));
+  return wanted;
+}
+
+namespace {
+
+/// One run from its first step to its weights.
+class TrainingRun {
+public:
+  TrainingRun(const RunOptions &options, TextData data, std::unique_ptr<Executor> executor, std::string folder,
+              int64_t last)
+      : options(options), data(std::move(data)), executor(std::move(executor)), folder(std::move(folder)), last(last) {}
+
+  absl::StatusOr<bool> run();
+
+private:
+  absl::Status begin();
+  absl::Status trainOne(int64_t step);
+  absl::Status evaluate(int64_t updates);
+  absl::Status writeWeights();
+  absl::StatusOr<std::vector<TensorView>> weights() {
+    return huggingFaceTensors(executor->step(), [&](uint32_t buffer) { return executor->bufferData(buffer); });
+  }
+
+  const RunOptions &options;
+  TextData data;
+  std::unique_ptr<Executor> executor;
+  std::unique_ptr<Monitor> monitor;
+  std::string folder;
+  int64_t last;
+  int64_t evaluated = -1; // updates at the newest evaluation
+};
+
+} // namespace
+
+absl::Status TrainingRun::begin() {
+  // What cannot be written at the end is refused now.
+  RCP_RETURN_IF_ERROR(weights().status());
+  RCP_RETURN_IF_ERROR(makeFolders(folder));
+  const recipe::abi::Manifest &m = executor->step().manifest();
+  MonitorOptions monitorOptions;
+  monitorOptions.metricsPath = folder + "/metrics.jsonl";
+  monitorOptions.lastStep = last;
+  monitorOptions.logInterval = std::max<int64_t>(1, executor->keys().integer("logging.log_interval", 10));
+  monitorOptions.tokensPerStep = m.global_batch() * m.seq_length();
+  monitorOptions.out = options.out;
+  monitorOptions.terminal = options.terminal ? options.err : nullptr;
+  RCP_ASSIGN_OR_RETURN(monitor, Monitor::create(monitorOptions));
+  absl::FPrintF(options.out, "%s: %d parameters, %d x %d tokens per update, %d %s, arena %s\n", m.name(),
+                m.parameter_count(), m.global_batch(), m.seq_length(), executor->threads(),
+                executor->threads() == 1 ? "thread" : "threads", formatBytes(executor->plan().memory.total_bytes()));
+  std::fflush(options.out);
+  executor->initialize();
+  return executor->begin(*data.training, 0);
+}
+
+absl::Status TrainingRun::trainOne(int64_t step) {
+  RCP_ASSIGN_OR_RETURN(StepResult result, executor->runStep());
+  if (result.skipped) {
+    std::string parameter = executor->firstBadParameter();
+    std::string reason = result.validTokens == 0
+                             ? std::string("no label of the batch counts")
+                             : absl::StrFormat("loss %g, grad_norm %g are not finite", result.loss, result.gradNorm);
+    if (!parameter.empty())
+      absl::StrAppend(&reason, "; first in parameter '", parameter, "'");
+    return absl::FailedPreconditionError(
+        absl::StrCat("step ", step + 1, ": ", reason, "; the update was not applied and no weights were written"));
+  }
+  RCP_RETURN_IF_ERROR(monitor->afterStep(result));
+  int64_t interval = executor->keys().integer("logging.eval_interval", 0);
+  return interval > 0 && (step + 1) % interval == 0 ? evaluate(step + 1) : absl::OkStatus();
+}
+
+absl::Status TrainingRun::evaluate(int64_t updates) {
+  if (!data.evaluation || evaluated == updates)
+    return absl::OkStatus();
+  double begin = nowSeconds();
+  RCP_ASSIGN_OR_RETURN(EvaluationResult result, executor->evaluate(*data.evaluation));
+  evaluated = updates;
+  return monitor->afterEvaluation(updates, result, nowSeconds() - begin);
+}
+
+absl::Status TrainingRun::writeWeights() {
+  RCP_ASSIGN_OR_RETURN(std::vector<TensorView> tensors, weights());
+  std::string path = folder + "/model.safetensors";
+  // Readers of the format look for this entry.
+  RCP_RETURN_IF_ERROR(writeSafetensors(path, tensors, {{"format", "pt"}}));
+  absl::FPrintF(options.out, "weights %s\n", path);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> TrainingRun::run() {
+  RCP_RETURN_IF_ERROR(begin());
+  int64_t done = 0;
+  bool stopped = false;
+  while (done < last && !stopped) {
+    RCP_RETURN_IF_ERROR(trainOne(done));
+    ++done;
+    stopped = done < last && options.stopRequested && options.stopRequested();
+  }
+  monitor->clearProgress();
+  if (stopped)
+    absl::FPrintF(options.err, "reciperun: stopped after step %d of %d, as asked\n", done, last);
+  else
+    RCP_RETURN_IF_ERROR(evaluate(done));
+  RCP_RETURN_IF_ERROR(writeWeights());
+  if (options.profile)
+    printProfile(*executor, options.err);
+  return stopped;
+}
+
+absl::StatusOr<bool> recipe::rt::runTraining(const RunOptions &options) {
+  LoadOptions loadOptions;
+  loadOptions.overrides = options.overrides;
+  RCP_ASSIGN_OR_RETURN(LoadedStep loaded, loadStepFile(options.stepPath, loadOptions));
+  RCP_ASSIGN_OR_RETURN(int64_t last, lastStep(loaded.keys, options.steps));
+  std::string folder = options.outputDir.empty() ? loaded.keys.text("experiment.output_dir", "") : options.outputDir;
+  if (folder.empty())
+    folder = "./output";
+  RCP_ASSIGN_OR_RETURN(TextData data, openData(loaded));
+  ExecutorOptions executorOptions;
+  executorOptions.threads = options.threads;
+  executorOptions.timed = options.profile;
+  RCP_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(std::move(loaded), executorOptions));
+  TrainingRun run(options, std::move(data), std::move(executor), std::move(folder), last);
+  return run.run();
+}

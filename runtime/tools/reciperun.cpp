@@ -1,0 +1,95 @@
+// reciperun: trains from a compiled step.
+#include "runtime/abi/Container.h"
+#include "runtime/abi/kernel_abi.h"
+#include "runtime/tools/TrainingRun.h"
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <exception>
+#include <unistd.h>
+
+using namespace recipe::rt;
+
+namespace {
+constexpr int kUserError = 1;
+constexpr int kOurBug = 70; // EX_SOFTWARE
+} // namespace
+
+/// The signal that asked for a stop; 0: none.
+static volatile std::sig_atomic_t stopSignal = 0;
+
+/// The first Ctrl-C or SIGTERM lets the step end and writes the weights; the second one kills.
+static void installStopHandler() {
+  struct sigaction action = {};
+  action.sa_handler = [](int signal) { stopSignal = signal; };
+  action.sa_flags = SA_RESETHAND;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+/// Each line of the reason under our name.
+static int report(const absl::Status &status) {
+  std::string text(status.message());
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find('\n', begin), text.size());
+    std::fprintf(stderr, "reciperun: error: %s\n", text.substr(begin, end - begin).c_str());
+    begin = end + 1;
+  }
+  if (status.code() != absl::StatusCode::kInternal)
+    return kUserError;
+  std::fprintf(stderr, "reciperun: this is a bug in reciperun\n");
+  return kOurBug;
+}
+
+static int run(int argc, char **argv) {
+  CLI::App app{"Trains from a compiled step."};
+  RunOptions options;
+  int64_t nodes = 1;
+  bool manifest = false;
+  app.set_version_flag("--version", "reciperun " RECIPEC_VERSION "\nstep format " +
+                                        std::to_string(recipe::abi::kStepFormatVersion) + "\nkernel ABI " +
+                                        std::to_string(RCP_ABI_VERSION));
+  app.add_option("step", options.stepPath, "file that `recipec compile` wrote")->required();
+  app.add_option("--steps", options.steps, "updates of this run; default: optim.max_steps")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--set", options.overrides, "change a run-time key: key=value; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--threads", options.threads, "default: one for each CPU, at most target.max_threads")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--nodes", nodes, "data-parallel ranks");
+  app.add_option("--output-dir", options.outputDir, "instead of experiment.output_dir");
+  app.add_flag("--print-manifest", manifest, "print what the file says of itself and end");
+  app.add_flag("--profile", options.profile, "print the time of each kernel at the end");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &request) {
+    return app.exit(request);
+  } catch (const CLI::ParseError &error) {
+    report(absl::InvalidArgumentError(error.what()));
+    std::fprintf(stderr, "reciperun --help lists the options\n");
+    return kUserError;
+  }
+  if (nodes != 1)
+    return report(absl::UnimplementedError("--nodes must be 1, got " + std::to_string(nodes) +
+                                           ": more than one node comes later"));
+  if (manifest) {
+    absl::Status status = printManifest(options.stepPath, stdout);
+    return status.ok() ? 0 : report(status);
+  }
+  options.terminal = isatty(STDERR_FILENO);
+  options.stopRequested = [] { return stopSignal != 0; };
+  installStopHandler();
+  absl::StatusOr<bool> stopped = runTraining(options);
+  if (!stopped.ok())
+    return report(stopped.status());
+  return *stopped ? 128 + stopSignal : 0;
+}
+
+int main(int argc, char **argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc &) {
+    return report(absl::ResourceExhaustedError("out of memory outside the arena"));
+  } catch (const std::exception &exception) {
+    return report(absl::InternalError(exception.what()));
+  }
+}
