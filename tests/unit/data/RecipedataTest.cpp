@@ -1,0 +1,104 @@
+// The program as a user meets it: results on stdout, diagnostics on stderr, exit code 0 or 1.
+#include "tests/unit/TempFolder.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+using namespace recipe;
+
+namespace {
+
+struct RecipedataTest : testing::Test {
+  // Runs recipedata in the test's folder.
+  void run(const std::string &arguments) {
+    std::string command = "cd " + folder.path("") + " && " RECIPEDATA_PATH " " + arguments + " >stdout 2>stderr";
+    int status = std::system(command.c_str());
+    code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    out = folder.read("stdout");
+    err = folder.read("stderr");
+  }
+
+  void expectError(const std::string &part) {
+    EXPECT_EQ(code, 1);
+    EXPECT_EQ(out, "");
+    EXPECT_NE(err.find(part), std::string::npos) << err;
+  }
+
+  test::TempFolder folder;
+  int code = -1;
+  std::string out, err;
+};
+
+TEST_F(RecipedataTest, TokenizeInspectVerify) {
+  folder.write("a.txt", "to be or ");
+  folder.write("b.txt", "not to be");
+  run("tokenize a.txt b.txt -o t.tok");
+  EXPECT_EQ(code, 0) << err;
+  EXPECT_EQ(out, "t.tok: 18 tokens, tokenizer bytes\n");
+  run("inspect t.tok");
+  EXPECT_EQ(code, 0) << err;
+  EXPECT_NE(out.find("tokens          18\nvocabulary      256\nid width        1\ntokenizer       bytes\n"),
+            std::string::npos)
+      << out;
+  run("verify t.tok");
+  EXPECT_EQ(code, 0) << err;
+  EXPECT_NE(out.find("t.tok: good, 18 tokens"), std::string::npos) << out;
+  EXPECT_EQ(err, "");
+}
+
+TEST_F(RecipedataTest, VerifyFindsWhatInspectCannot) {
+  folder.write("a.txt", "some text");
+  run("tokenize a.txt -o t.tok");
+  std::string bytes = folder.read("t.tok");
+  bytes.back() ^= 4;
+  folder.write("t.tok", bytes);
+  run("inspect t.tok");
+  EXPECT_EQ(code, 0);
+  run("verify t.tok");
+  expectError("recipedata: t.tok: the tokens are damaged");
+}
+
+TEST_F(RecipedataTest, ErrorsNameThePlaceAndLeaveNoFile) {
+  run("tokenize absent.txt -o t.tok");
+  expectError("recipedata: absent.txt: cannot be opened: No such file or directory");
+  folder.write("a.txt", "x");
+  run("tokenize a.txt -o absent/t.tok");
+  expectError("absent/t.tok: cannot be created: No such file or directory");
+  run("tokenize a.txt -o t.tok --tokenizer gpt2");
+  expectError("\"gpt2\"");
+  run("verify a.txt");
+  expectError("a.txt: not a token file");
+  EXPECT_FALSE(std::filesystem::exists(folder.path("t.tok")));
+}
+
+TEST_F(RecipedataTest, WrongUseIsAnError) {
+  run("");
+  expectError("subcommand");
+  run("tokenise a.txt");
+  EXPECT_EQ(code, 1);
+  run("tokenize a.txt");
+  expectError("--output is required");
+  run("baseline t.tok --eval-fraction 0.1 --context 8");
+  expectError("--context");
+  run("--version");
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(out, "recipedata " RECIPEC_VERSION "\n");
+}
+
+TEST_F(RecipedataTest, Baseline) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i)
+    text += i % 2 ? "abac" : "abad";
+  folder.write("a.txt", text);
+  run("tokenize a.txt -o t.tok");
+  run("baseline t.tok --eval-fraction 0.1 --context 3");
+  EXPECT_EQ(code, 0) << err;
+  EXPECT_NE(out.find("unigram                     1.2"), std::string::npos) << out;
+  EXPECT_NE(out.find("counts of 3 bytes' context  0.1"), std::string::npos) << out;
+  run("baseline t.tok --eval-fraction 1.5");
+  expectError("eval_fraction must be at least 0 and below 1, got 1.5");
+  run("baseline t.tok --eval-fraction 0");
+  expectError("2 held out, found 4000 and 0");
+}
+
+} // namespace
