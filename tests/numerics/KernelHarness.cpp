@@ -100,7 +100,8 @@ bool parse(const KernelCase &c, OneOpModule &result) {
 
 select::KernelRule ruleOf(Operation *op) {
   for (ArrayRef<select::NamedKernelRule> rules :
-       {select::elementwiseRules(), select::rowRules(), select::attentionRules(), select::updateRules()})
+       {select::elementwiseRules(), select::rowRules(), select::contractRules(), select::attentionRules(), select::lossRules(),
+        select::updateRules()})
     for (const select::NamedKernelRule &named : rules)
       if (named.op == op->getName().getStringRef())
         return named.rule;

@@ -25,6 +25,9 @@ std::string nameOf(const testing::TestParamInfo<KernelCase> &info) { return info
 
 INSTANTIATE_TEST_SUITE_P(Elementwise, KernelTable, testing::ValuesIn(elementwiseCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Rows, KernelTable, testing::ValuesIn(rowCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Contract, KernelTable, testing::ValuesIn(contractCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Loss, KernelTable, testing::ValuesIn(lossCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Attention, KernelTable, testing::ValuesIn(attentionCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Update, KernelTable, testing::ValuesIn(updateCases()), nameOf);
 
 } // namespace

@@ -8,7 +8,10 @@ namespace recipe::test {
 
 std::vector<KernelCase> elementwiseCases();
 std::vector<KernelCase> rowCases();
+std::vector<KernelCase> contractCases();
+std::vector<KernelCase> lossCases();
 std::vector<KernelCase> updateCases();
+std::vector<KernelCase> attentionCases();
 
 } // namespace recipe::test
 #endif
