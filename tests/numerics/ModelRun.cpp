@@ -13,7 +13,7 @@ using namespace recipe::test;
 
 static constexpr int32_t kVocabulary = 37;
 
-static const SmallModel models[] = {
+static const SmallModel all[] = {
     {"gpt2", "gpt2",
      R"({"vocab_size": 37, "n_positions": 16, "n_embd": 12, "n_layer": 2, "n_head": 3, "n_inner": 35,
          "embd_pdrop": 0.1, "attn_pdrop": 0.2, "resid_pdrop": 0.1})"},
@@ -26,7 +26,7 @@ static const SmallModel models[] = {
          "rope_scaling": {"type": "linear", "factor": 2.0}, "attention_dropout": 0.1})"},
 };
 
-ArrayRef<SmallModel> recipe::test::smallModels() { return models; }
+ArrayRef<SmallModel> recipe::test::smallModels() { return all; }
 
 ModelRun::ModelRun(const SmallModel &model, const train::StepFacts &facts, ReferenceMode mode, StringRef frozen) : facts(facts) {
   context.loadDialect<train::TrainDialect>();
