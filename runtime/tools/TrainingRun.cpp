@@ -34,6 +34,8 @@ static absl::StatusOr<TextData> openData(const LoadedStep &loaded) {
 /// The number of updates after which this run ends.
 static absl::StatusOr<int64_t> lastStep(const RunTimeKeys &keys, int64_t wanted) {
   int64_t horizon = keys.integer("optim.max_steps", 0);
+  if (horizon < 1)
+    return absl::InvalidArgumentError("the step has no 'optim.max_steps': it is not a training step");
   if (wanted < 0)
     return horizon;
   if (wanted > horizon)
