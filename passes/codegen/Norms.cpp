@@ -1,6 +1,6 @@
 // layer_norm and rms_norm over rows of C channels, and the gradient of their input.
 //
-// Four rows at a time, so that four chains of additions overlap: the order inside a row is fixed.
+// Up to four rows at a time, so that their chains of additions overlap: the order inside a row is fixed.
 //   spec      channels, centered (1: layer_norm, 0: rms_norm), grain (rows per workgroup); norm: eps
 //   scalars   rows
 //   buffers   norm: x, gain, [bias], y, [mean], rstd; norm_grad: dy, x, gain, [mean], rstd, dx ([..] when centered)
@@ -14,7 +14,14 @@ using mlir::DictionaryAttr;
 namespace recipe::codegen {
 namespace {
 
-constexpr unsigned kRows = 4;
+// Rows that run together when each keeps `sums` accumulators of 16 lanes: those fill half the registers at most.
+unsigned rowsTogether(const step::TargetInfo &target, unsigned sums) {
+  int64_t registersPerSum = kLanes * 32 / target.vectorBits;
+  unsigned rows = 4;
+  while (rows > 1 && rows * sums * registersPerSum > target.vectorRegisters / 2)
+    rows /= 2;
+  return rows;
+}
 
 // The rows row .. row + count - 1 of a [rows, C] matrix, one channel index into all of them.
 struct RowBlock {
@@ -46,13 +53,13 @@ struct RowBlock {
   }
 };
 
-// Calls body for the rows of this workgroup, four at a time, then one at a time.
-void forRows(KernelBuilder &b, DictionaryAttr spec, function_ref<void(const RowBlock &)> body) {
+// Calls body for the rows of this workgroup, `together` at a time, then one at a time.
+void forRows(KernelBuilder &b, DictionaryAttr spec, unsigned together, function_ref<void(const RowBlock &)> body) {
   int64_t channels = specInt(spec, "channels");
   auto [lo, hi] = b.ownRange(b.scalar(0), b.i64(specInt(spec, "grain")));
   Val count = b.isub(hi, lo);
-  Val whole = b.iadd(lo, b.isub(count, b.irem(count, kRows)));
-  b.forLoop(lo, whole, b.i64(kRows), [&](Val row) { body({b, channels, row, kRows}); });
+  Val whole = b.iadd(lo, b.isub(count, b.irem(count, together)));
+  b.forLoop(lo, whole, b.i64(together), [&](Val row) { body({b, channels, row, together}); });
   b.forLoop(whole, hi, b.i64(1), [&](Val row) { body({b, channels, row, 1}); });
 }
 
@@ -64,7 +71,7 @@ Error emitNorm(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
   unsigned x = 0, gain = 1, bias = 2, y = centered ? 3 : 2, mean = 4, rstd = centered ? 5 : 3;
   b.mayAlias(x, y);
   EmitPolicy p(b), scalar = EmitPolicy::scalar(b);
-  forRows(b, spec, [&](const RowBlock &rows) {
+  forRows(b, spec, rowsTogether(b.getTarget(), 1), [&](const RowBlock &rows) {
     Val size = scalar.constant(double(rows.channels));
     Vals means, rstds;
     if (centered) {
@@ -110,7 +117,7 @@ Error emitNormGrad(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
   b.mayAlias(dy, dx);
   b.mayAlias(x, dx);
   EmitPolicy p(b), scalar = EmitPolicy::scalar(b);
-  forRows(b, spec, [&](const RowBlock &rows) {
+  forRows(b, spec, rowsTogether(b.getTarget(), centered ? 2 : 1), [&](const RowBlock &rows) {
     Val size = scalar.constant(double(rows.channels));
     Vals means, rstds;
     for (unsigned r = 0; r < rows.count; ++r) {

@@ -132,6 +132,8 @@ LogicalResult addNormGrad(Operation *op, Launch sums, RowLaunch dx, ValueRange i
 
 LogicalResult layerNormGradRule(Operation *op, const step::TargetInfo &, KernelPlan &plan) {
   auto grad = cast<train::LayerNormGradOp>(op);
+  if (!grad.getGainAccumulator() != !grad.getBiasAccumulator())
+    return op->emitOpError("kernels take both accumulators or none, got one");
   Launch sums = columnSum(op, "layer_norm", grad.getBatchNodes(), {grad.getDy(), grad.getX(), grad.getMean(), grad.getRstd()},
                           {grad.getGainAccumulator(), grad.getBiasAccumulator()}, {grad.getDgain(), grad.getDbias()}, plan);
   RowLaunch dx(op, "norm_grad");

@@ -9,7 +9,7 @@
 
 namespace recipe::cpu {
 
-// Emits and compiles the kernels on up to `threads` threads and links them into one ELF shared object, returned as bytes, that
+// Emits and compiles the kernels, at least one, on up to `threads` threads and links them into one ELF shared object, returned as bytes, that
 // exports each kernel under its symbol name and needs no other library. The bytes depend on kernels and target only.
 llvm::Expected<std::string> compileKernels(llvm::ArrayRef<step::KernelOp> kernels, const step::TargetInfo &target, unsigned threads);
 
