@@ -27,33 +27,33 @@ typedef struct rcp_host_v1 {
 /* The dynamic scalars of one step, at a fixed place; kernels read scalars only here or in rcp_launch_v1.scalars. */
 typedef struct rcp_step_params_v1 {
   /* Written by the executor. */
-  uint32_t struct_bytes;      /* sizeof(rcp_step_params_v1) */
-  uint32_t abi_version;       /* RCP_ABI_VERSION */
-  int64_t step;               /* updates done before this one: 0, 1, ... */
-  uint64_t seed;              /* experiment.seed */
-  int64_t microbatch;         /* micro-batch of this step on this rank */
-  int64_t first_sample;       /* position in the global batch, 0..G-1, of this micro-batch's first sample */
-  int64_t node;               /* index of the batch-tree node that this micro-batch completes, on this rank */
-  int64_t node_count;         /* batch-tree nodes of one step on this rank (a power of two) */
+  uint32_t struct_bytes; /* sizeof(rcp_step_params_v1) */
+  uint32_t abi_version;  /* RCP_ABI_VERSION */
+  int64_t step;          /* updates done before this one: 0, 1, ... */
+  uint64_t seed;         /* experiment.seed */
+  int64_t microbatch;    /* micro-batch of this step on this rank */
+  int64_t first_sample;  /* position in the global batch, 0..G-1, of this micro-batch's first sample */
+  int64_t node;          /* index of the batch-tree node that this micro-batch completes, on this rank */
+  int64_t node_count;    /* batch-tree nodes of one step on this rank (a power of two) */
   int64_t reserved[7];
   double run_values[RCP_RUN_VALUES]; /* run-time keys, see RunTimeKey.slot in step.proto */
   /* Written by the compiled prologue. */
-  double learning_rate;       /* of this update */
-  double bias_correction1;    /* 1 - beta1^(step+1) */
-  double bias_correction2;    /* 1 - beta2^(step+1) */
+  double learning_rate;    /* of this update */
+  double bias_correction1; /* 1 - beta1^(step+1) */
+  double bias_correction2; /* 1 - beta2^(step+1) */
   /* Written by the compiled update. */
-  int64_t valid_tokens;       /* labels that count, in the global batch */
-  double loss_sum;            /* sum of their losses */
-  double grad_norm;           /* of the mean gradient, before clipping */
-  double grad_scale;          /* clip factor / valid_tokens: what an update multiplies gradients with */
-  uint64_t skip_update;       /* 1: a non-finite gradient or loss; updates leave all state alone */
-  double norm_max;            /* scratch of the reproducible norm: max |g| */
+  int64_t valid_tokens; /* labels that count, in the global batch */
+  double loss_sum;      /* sum of their losses */
+  double grad_norm;     /* of the mean gradient, before clipping */
+  double grad_scale;    /* clip factor / valid_tokens: what an update multiplies gradients with */
+  uint64_t skip_update; /* 1: a non-finite gradient or loss; updates leave all state alone */
+  double norm_max;      /* scratch of the reproducible norm: max |g| */
   int64_t reserved2[8];
 } rcp_step_params_v1;
 
 typedef struct rcp_launch_v1 {
-  void *const *buffers;       /* one address for each kernel argument, in the order of the launch */
-  const int64_t *scalars;     /* the launch's constants */
+  void *const *buffers;   /* one address for each kernel argument, in the order of the launch */
+  const int64_t *scalars; /* the launch's constants */
   rcp_step_params_v1 *params;
   const rcp_host_v1 *host;
 } rcp_launch_v1;
