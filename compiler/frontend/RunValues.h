@@ -15,12 +15,20 @@
 #ifndef RECIPE_FRONTEND_RUNVALUES_H
 #define RECIPE_FRONTEND_RUNVALUES_H
 
+#include "dialects/train/RunValues.h"
 #include <cstdint>
 #include <string>
 
 namespace recipe::frontend {
 
-enum class RunValue : int32_t { lr = 0, minLrRatio = 1, scheduler = 2, warmupSteps = 3, warmupRatio = 4, maxSteps = 5 };
+enum class RunValue : int32_t {
+  lr = train::LearningRate,
+  minLrRatio = train::MinLrRatio,
+  scheduler = train::Scheduler,
+  warmupSteps = train::WarmupSteps,
+  warmupRatio = train::WarmupRatio,
+  maxSteps = train::MaxSteps
+};
 
 // What a slot holds whose key is not set.
 constexpr double runValueNotSet = -1.0;

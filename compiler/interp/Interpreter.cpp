@@ -156,7 +156,8 @@ private:
     return inner.run(body, results);
   }
 
-  LogicalResult evaluateOp(train::ReferenceOpInterface op, ArrayRef<Tensor> operands, SmallVectorImpl<Tensor> &results) {
+  LogicalResult evaluateOp(train::ReferenceOpInterface op, ArrayRef<Tensor> operands,
+                           SmallVectorImpl<Tensor> &results) {
     SmallVector<const HostTensor *> inputs;
     for (const Tensor &operand : operands)
       inputs.push_back(operand.get());

@@ -1,7 +1,7 @@
 // The reference interpreter: runs the graphs of a module on the host, op by op, in fp64 or in exact f32.
 //
-// It takes modules at any point between import and plan: train ops bare or inside train.kernel regions, and dist ops on a mesh of one
-// rank, where they are the identity. Errors are emitted at the op concerned. Not thread-safe.
+// It takes modules at any point between import and plan: train ops bare or inside train.kernel regions, and dist ops on
+// a mesh of one rank, where they are the identity. Errors are emitted at the op concerned. Not thread-safe.
 #ifndef COMPILER_INTERP_INTERPRETER_H
 #define COMPILER_INTERP_INTERPRETER_H
 
@@ -29,7 +29,8 @@ public:
 
   // By symbol; null when there is no such variable.
   Tensor variable(llvm::StringRef symbol) const { return variables.lookup(symbol); }
-  // Floats may come in either precision. Fails, without a diagnostic, when there is no such variable or the shape differs.
+  // Floats may come in either precision. Fails, without a diagnostic, when there is no such variable or the shape
+  // differs.
   llvm::LogicalResult setVariable(llvm::StringRef symbol, const train::HostTensor &value);
 
   rcp_step_params_v1 &params() { return stepParams; }

@@ -78,7 +78,8 @@ HostTensor randomValues(train::VariableOp variable, Draws &draws) {
   auto type = cast<RankedTensorType>(variable.getType());
   HostTensor values = shaped(type.getShape(), HostTensor::Type::F32);
   for (int64_t i = 0, n = values.size(); i < n; ++i)
-    values.f32.push_back(variable.getRole() == train::Role::AdamV ? draws.between(0.0f, 1.0f) : draws.between(-1.0f, 1.0f));
+    values.f32.push_back(variable.getRole() == train::Role::AdamV ? draws.between(0.0f, 1.0f)
+                                                                  : draws.between(-1.0f, 1.0f));
   return values;
 }
 
@@ -114,7 +115,8 @@ LogicalResult sameTensor(train::VariableOp variable, const HostTensor &a, const 
     return variable.emitError() << "has another type after the pass";
   for (size_t i = 0; i < a.f32.size(); ++i)
     if (!same(a.f32[i], b.f32[i]))
-      return variable.emitError() << "differs at element " << i << ", got: " << a.f32[i] << " before and " << b.f32[i] << " after";
+      return variable.emitError() << "differs at element " << i << ", got: " << a.f32[i] << " before and " << b.f32[i]
+                                  << " after";
   if (a.i32 != b.i32)
     return variable.emitError() << "differs";
   return success();
@@ -127,7 +129,8 @@ LogicalResult recipe::interp::sameValues(ModuleOp before, ModuleOp after, String
   Draws draws(seed);
   for (auto variable : before.getOps<train::VariableOp>()) {
     HostTensor values = randomValues(variable, draws);
-    if (failed(first.setVariable(variable.getSymName(), values)) || failed(second.setVariable(variable.getSymName(), values)))
+    if (failed(first.setVariable(variable.getSymName(), values)) ||
+        failed(second.setVariable(variable.getSymName(), values)))
       return variable.emitError() << "is missing or has another shape after the pass";
   }
   auto body = dyn_cast_or_null<train::GraphOp>(SymbolTable::lookupSymbolIn(before, graph));

@@ -1,5 +1,5 @@
-// Do two modules mean the same? One graph of each is run in exact mode on equal random inputs, variables and step scalars, and
-// everything it leaves behind is compared bit for bit. The oracle of pass tests.
+// Do two modules mean the same? One graph of each is run in exact mode on equal random inputs, variables and step
+// scalars, and everything it leaves behind is compared bit for bit. The oracle of pass tests.
 #ifndef COMPILER_INTERP_SAMEVALUES_H
 #define COMPILER_INTERP_SAMEVALUES_H
 
@@ -7,8 +7,8 @@
 
 namespace recipe::interp {
 
-// Fails with a diagnostic at the first variable or step scalar that differs, or when a graph cannot be run. Compares the variables that
-// `before` has; `after` must have them too.
+// Fails with a diagnostic at the first variable or step scalar that differs, or when a graph cannot be run. Compares
+// the variables that `before` has; `after` must have them too.
 llvm::LogicalResult sameValues(mlir::ModuleOp before, mlir::ModuleOp after, llvm::StringRef graph, uint64_t seed);
 
 } // namespace recipe::interp

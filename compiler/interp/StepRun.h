@@ -9,8 +9,8 @@ namespace recipe::interp {
 // Sets the inputs of one micro-batch; the index counts from 0 within the step.
 using LoadMicrobatch = llvm::function_ref<llvm::LogicalResult(int64_t microbatch)>;
 
-// Runs step `step` (0, 1, ...) of the module's `train.step` sizes. Reads seed and run_values from params(), which the caller has
-// set, and leaves the step's results there. Graph @init is the caller's to run, once.
+// Runs step `step` (0, 1, ...) of the module's `train.step` sizes. Reads seed and run_values from params(), which the
+// caller has set, and leaves the step's results there. Graph @init is the caller's to run, once.
 llvm::LogicalResult runStep(Interpreter &interpreter, int64_t step, LoadMicrobatch load);
 
 } // namespace recipe::interp

@@ -1,5 +1,5 @@
-// recipe-same-values before.mlir after.mlir: exits 0 when every graph of `before` computes the same bits in `after`, on random
-// values, in the reference interpreter. For lit tests of passes.
+// recipe-same-values before.mlir after.mlir: exits 0 when every graph of `before` computes the same bits in `after`, on
+// random values, in the reference interpreter. For lit tests of passes.
 #include "compiler/interp/SameValues.h"
 #include "dialects/dist/Dist.h"
 #include "dialects/step/Step.h"

@@ -1,7 +1,7 @@
-// The scalar meaning of every elementwise piece of the train ops, written once: a template over a policy P, instantiated by
-// the reference interpreter (Policies.h: double, exact f32) and by the code emitter (values of 16 lanes). The calls made on the policy, in
-// their order, *are* the rounding steps of docs/numerics.md: one call is one IEEE operation, nothing is contracted or
-// reassociated. An emitter may evaluate independent calls in any order.
+// The scalar meaning of every elementwise piece of the train ops, written once: a template over a policy P,
+// instantiated by the reference interpreter (Policies.h: double, exact f32) and by the code emitter (values of 16
+// lanes). The calls made on the policy, in their order, *are* the rounding steps of docs/numerics.md: one call is one
+// IEEE operation, nothing is contracted or reassociated. An emitter may evaluate independent calls in any order.
 //
 // A policy has three value types, which may coincide (so no method is overloaded on them):
 //   P::F  a float, P::I  a 32-bit integer word, P::B  a condition
@@ -12,9 +12,10 @@
 //   B gt, ge, lt, le, eq (F, F) ordered: false when a side is NaN
 //   F select(B, F, F); I selectInt(B, I, I); B notB(B)
 //   I bitcastToInt(F); F bitcastToFloat(I)          f32 policies only (never instantiated when kLibm)
-//   I addInt, subInt, andInt, orInt, xorInt (I, I) modulo 2^32; I shl, lshr (I, unsigned constant); B ult(I, I) unsigned <
+//   I addInt, subInt, andInt, orInt, xorInt (I, I) modulo 2^32; I shl, lshr (I, unsigned constant)
+//   B ult(I, I)                 unsigned less
 //   F toFloat(I)                signed conversion; formulas pass values of at most 2^24, so it is exact
-//   static constexpr bool kLibm true: exp, log and cos2pi call P's libmExp, libmLog, libmCos2Pi instead of the f32 sequences
+//   static constexpr bool kLibm exp, log, cos2pi are P's libmExp, libmLog, libmCos2Pi, not the f32 sequences
 // Every method exists alike for AVX2 and AVX-512 vectors. All f32 policies run with FTZ and DAZ.
 //
 // Names by subject:
@@ -38,17 +39,13 @@ namespace recipe::train {
 //===- Functions ------------------------------------------------------------------------------------------------===//
 
 // a > b ? a : b; b when either is NaN (the x86 instruction max(a, b)).
-template <class P>
-typename P::F maxOf(P &p, typename P::F a, typename P::F b) {
-  return p.select(p.gt(a, b), a, b);
-}
+template <class P> typename P::F maxOf(P &p, typename P::F a, typename P::F b) { return p.select(p.gt(a, b), a, b); }
 
-// e^x. At most 0.9 ulp from the exact value (tests/numerics). exp(0) = 1; above 88.722839 (the largest x whose result is finite): +inf;
-// where the result would not be a normal number: +0; NaN gives NaN.
-// x = n ln 2 + r, |r| <= ln 2 / 2; the integer n appears in the low mantissa bits of x log2(e) + 1.5 * 2^23 and is added to the
-// exponent of e^r, which cannot carry into the sign inside the two limits.
-template <class P>
-typename P::F expOf(P &p, typename P::F x) {
+// e^x. At most 0.9 ulp from the exact value (tests/numerics). exp(0) = 1; above 88.722839 (the largest x whose result
+// is finite): +inf; where the result would not be a normal number: +0; NaN gives NaN. x = n ln 2 + r, |r| <= ln 2 / 2;
+// the integer n appears in the low mantissa bits of x log2(e) + 1.5 * 2^23 and is added to the exponent of e^r, which
+// cannot carry into the sign inside the two limits.
+template <class P> typename P::F expOf(P &p, typename P::F x) {
   if constexpr (P::kLibm) {
     return p.libmExp(x);
   } else {
@@ -74,10 +71,9 @@ typename P::F expOf(P &p, typename P::F x) {
 }
 
 // Natural logarithm. At most 0.95 ulp for normal positive x; log(0) = -inf, log(+inf) = +inf; negative or NaN: NaN.
-// x = 2^e m, m in [sqrt(1/2), sqrt(2)), f = m - 1: log x = e ln 2 + f + f^2 (-1/2 + f P(f)). The large terms e * hi (exact: hi has
-// 15 bits) and f are added with their rounding error.
-template <class P>
-typename P::F logOf(P &p, typename P::F x) {
+// x = 2^e m, m in [sqrt(1/2), sqrt(2)), f = m - 1: log x = e ln 2 + f + f^2 (-1/2 + f P(f)). The large terms e * hi
+// (exact: hi has 15 bits) and f are added with their rounding error.
+template <class P> typename P::F logOf(P &p, typename P::F x) {
   if constexpr (P::kLibm) {
     return p.libmLog(x);
   } else {
@@ -112,8 +108,7 @@ typename P::F logOf(P &p, typename P::F x) {
 
 // cos(2 pi u) for u in [0, 1). Absolute error at most 2^-24.
 // k = round(4 u), d = u - k / 4 in [-1/8, 1/8] (exact); even k: 1 + z P(z), odd k: sin(2 pi d), z = d^2; sign by k.
-template <class P>
-typename P::F cos2PiOf(P &p, typename P::F u) {
+template <class P> typename P::F cos2PiOf(P &p, typename P::F u) {
   if constexpr (P::kLibm) {
     return p.libmCos2Pi(u);
   } else {
@@ -144,8 +139,7 @@ typename P::F cos2PiOf(P &p, typename P::F u) {
   }
 }
 
-template <class P>
-typename P::F sigmoidOf(P &p, typename P::F z) {
+template <class P> typename P::F sigmoidOf(P &p, typename P::F z) {
   typename P::F one = p.constant(1.0);
   return p.div(one, p.add(one, expOf(p, p.neg(z))));
 }
@@ -153,28 +147,24 @@ typename P::F sigmoidOf(P &p, typename P::F z) {
 //===- Randomness -----------------------------------------------------------------------------------------------===//
 
 // (lo, hi) + offset, a 64-bit counter in two words.
-template <class P>
-Words<P> offsetCounter(P &p, Words<P> counter, typename P::I offset) {
+template <class P> Words<P> offsetCounter(P &p, Words<P> counter, typename P::I offset) {
   typename P::I lo = p.addInt(counter.w0, offset);
   typename P::I carried = p.addInt(counter.w1, p.constantInt(1));
   return {lo, p.selectInt(p.ult(lo, offset), carried, counter.w1)};
 }
 
 // The key of one dropout op in one step: seed and step as (lo, hi) words.
-template <class P>
-Words<P> dropoutKey(P &p, Words<P> seed, typename P::I dropoutId, typename P::I stepLo) {
+template <class P> Words<P> dropoutKey(P &p, Words<P> seed, typename P::I dropoutId, typename P::I stepLo) {
   return threefry2x32(p, seed, Words<P>{dropoutId, stepLo});
 }
 
 // The key of one parameter's initial values.
-template <class P>
-Words<P> initKey(P &p, Words<P> seed, typename P::I nameHash) {
+template <class P> Words<P> initKey(P &p, Words<P> seed, typename P::I nameHash) {
   return threefry2x32(p, seed, Words<P>{nameHash, p.constantInt(0x696e6974u)});
 }
 
 // threshold = dropoutThreshold(probability).
-template <class P>
-typename P::B dropoutKeep(P &p, Words<P> key, Words<P> element, typename P::I threshold) {
+template <class P> typename P::B dropoutKeep(P &p, Words<P> key, Words<P> element, typename P::I threshold) {
   return p.notB(p.ult(threefry2x32(p, key, element).w0, threshold));
 }
 
@@ -187,14 +177,12 @@ inline uint32_t dropoutThreshold(double probability) {
 // 1 / (1 - p), to be rounded once by P::constant.
 inline double dropoutScale(double probability) { return 1.0 / (1.0 - probability); }
 
-template <class P>
-typename P::F applyDropout(P &p, typename P::B keep, typename P::F x, typename P::F keepScale) {
+template <class P> typename P::F applyDropout(P &p, typename P::B keep, typename P::F x, typename P::F keepScale) {
   return p.select(keep, p.mul(x, keepScale), p.constant(0.0));
 }
 
 // A draw from N(0, stddev) (Box and Muller); an f32 policy in both modes of the interpreter.
-template <class P>
-typename P::F normalOf(P &p, Words<P> words, typename P::F stddev) {
+template <class P> typename P::F normalOf(P &p, Words<P> words, typename P::F stddev) {
   using F = typename P::F;
   F unit = p.constant(0x1p-24);
   F u1 = p.mul(p.toFloat(p.addInt(p.lshr(words.w0, 8), p.constantInt(1))), unit);
@@ -206,19 +194,14 @@ typename P::F normalOf(P &p, Words<P> words, typename P::F stddev) {
 //===- Activations ----------------------------------------------------------------------------------------------===//
 
 // sigmoid(z) of gelu, z = (x K)(1 + 0.044715 x^2) = 2 sqrt(2 / pi) (x + 0.044715 x^3).
-template <class P>
-typename P::F geluGate(P &p, typename P::F x, typename P::F x2) {
+template <class P> typename P::F geluGate(P &p, typename P::F x, typename P::F x2) {
   typename P::F k = p.constant(1.5957691216057308);
   return sigmoidOf(p, p.mul(p.mul(x, k), p.fma(x2, p.constant(0.044715), p.constant(1.0))));
 }
 
-template <class P>
-typename P::F geluOf(P &p, typename P::F x) {
-  return p.mul(x, geluGate(p, x, p.mul(x, x)));
-}
+template <class P> typename P::F geluOf(P &p, typename P::F x) { return p.mul(x, geluGate(p, x, p.mul(x, x))); }
 
-template <class P>
-typename P::F geluGradOf(P &p, typename P::F dy, typename P::F x) {
+template <class P> typename P::F geluGradOf(P &p, typename P::F dy, typename P::F x) {
   using F = typename P::F;
   F one = p.constant(1.0);
   F x2 = p.mul(x, x);
@@ -227,18 +210,15 @@ typename P::F geluGradOf(P &p, typename P::F dy, typename P::F x) {
   return p.mul(dy, p.fma(p.mul(p.mul(x, g), p.sub(one, g)), z1, g));
 }
 
-template <class P>
-typename P::F swigluOf(P &p, typename P::F gate, typename P::F up) {
+template <class P> typename P::F swigluOf(P &p, typename P::F gate, typename P::F up) {
   return p.mul(p.mul(gate, sigmoidOf(p, gate)), up);
 }
 
-template <class P>
-struct SwigluGradients {
+template <class P> struct SwigluGradients {
   typename P::F dgate, dup;
 };
 
-template <class P>
-SwigluGradients<P> swigluGradOf(P &p, typename P::F dy, typename P::F gate, typename P::F up) {
+template <class P> SwigluGradients<P> swigluGradOf(P &p, typename P::F dy, typename P::F gate, typename P::F up) {
   using F = typename P::F;
   F one = p.constant(1.0);
   F g = sigmoidOf(p, gate);
@@ -257,28 +237,25 @@ typename P::F reciprocalStd(P &p, typename P::F sumOfSquares, typename P::F chan
 
 // centered = x - mean
 template <class P>
-typename P::F layerNormOutput(P &p, typename P::F centered, typename P::F rstd, typename P::F gain, typename P::F bias) {
+typename P::F layerNormOutput(P &p, typename P::F centered, typename P::F rstd, typename P::F gain,
+                              typename P::F bias) {
   return p.fma(p.mul(centered, rstd), gain, bias);
 }
 
-template <class P>
-typename P::F normXhat(P &p, typename P::F x, typename P::F mean, typename P::F rstd) {
+template <class P> typename P::F normXhat(P &p, typename P::F x, typename P::F mean, typename P::F rstd) {
   return p.mul(p.sub(x, mean), rstd);
 }
 
 // h = dy * gain; c1 = rowsum(h) / C; c2 = rowdot(h, xhat) / C
 template <class P>
-typename P::F layerNormDx(P &p, typename P::F h, typename P::F xhat, typename P::F c1, typename P::F c2, typename P::F rstd) {
+typename P::F layerNormDx(P &p, typename P::F h, typename P::F xhat, typename P::F c1, typename P::F c2,
+                          typename P::F rstd) {
   return p.mul(rstd, p.fma(p.neg(xhat), c2, p.sub(h, c1)));
 }
 
-template <class P>
-typename P::F rmsNormXhat(P &p, typename P::F x, typename P::F rstd) {
-  return p.mul(x, rstd);
-}
+template <class P> typename P::F rmsNormXhat(P &p, typename P::F x, typename P::F rstd) { return p.mul(x, rstd); }
 
-template <class P>
-typename P::F rmsNormOutput(P &p, typename P::F x, typename P::F rstd, typename P::F gain) {
+template <class P> typename P::F rmsNormOutput(P &p, typename P::F x, typename P::F rstd, typename P::F gain) {
   return p.mul(p.mul(x, rstd), gain);
 }
 
@@ -289,8 +266,7 @@ typename P::F rmsNormDx(P &p, typename P::F h, typename P::F xhat, typename P::F
 
 //===- Rope; a = x[i], b = x[i + E/2] ---------------------------------------------------------------------------===//
 
-template <class P>
-struct RopePair {
+template <class P> struct RopePair {
   typename P::F first, second;
 };
 
@@ -307,8 +283,7 @@ RopePair<P> ropeInverse(P &p, typename P::F a, typename P::F b, typename P::F co
 //===- Attention and loss ---------------------------------------------------------------------------------------===//
 
 // exp(score - rowMax): a term of the row sum.
-template <class P>
-typename P::F softmaxTerm(P &p, typename P::F score, typename P::F rowMax) {
+template <class P> typename P::F softmaxTerm(P &p, typename P::F score, typename P::F rowMax) {
   return expOf(p, p.sub(score, rowMax));
 }
 
@@ -323,14 +298,12 @@ typename P::F attentionGradScore(P &p, typename P::F probability, typename P::F 
   return p.mul(probability, p.sub(u, delta));
 }
 
-template <class P>
-struct MaxSum {
+template <class P> struct MaxSum {
   typename P::F max, sum;
 };
 
 // Merges (max, sum of exp(x - max)) of two vocabulary ranges. An empty range is (-inf, +0.0): only its sum is 0.
-template <class P>
-MaxSum<P> mergeMaxSum(P &p, MaxSum<P> a, MaxSum<P> b) {
+template <class P> MaxSum<P> mergeMaxSum(P &p, MaxSum<P> a, MaxSum<P> b) {
   using F = typename P::F;
   F zero = p.constant(0.0);
   F max = maxOf(p, a.max, b.max);
@@ -339,14 +312,14 @@ MaxSum<P> mergeMaxSum(P &p, MaxSum<P> a, MaxSum<P> b) {
   return {p.select(bEmpty, a.max, p.select(aEmpty, b.max, max)), p.select(bEmpty, a.sum, p.select(aEmpty, b.sum, sum))};
 }
 
-template <class P>
-typename P::F tokenLoss(P &p, MaxSum<P> row, typename P::F labelLogit) {
+template <class P> typename P::F tokenLoss(P &p, MaxSum<P> row, typename P::F labelLogit) {
   return p.sub(p.add(row.max, logOf(p, row.sum)), labelLogit);
 }
 
 // reciprocal = 1 / row.sum
 template <class P>
-typename P::F logitGradient(P &p, typename P::F logit, typename P::F rowMax, typename P::F reciprocal, typename P::B isLabel) {
+typename P::F logitGradient(P &p, typename P::F logit, typename P::F rowMax, typename P::F reciprocal,
+                            typename P::B isLabel) {
   typename P::F y = p.mul(softmaxTerm(p, logit, rowMax), reciprocal);
   return p.select(isLabel, p.sub(y, p.constant(1.0)), y);
 }
@@ -354,17 +327,15 @@ typename P::F logitGradient(P &p, typename P::F logit, typename P::F rowMax, typ
 //===- Update ---------------------------------------------------------------------------------------------------===//
 
 // All rounded to f32 once from fp64 in f32 policies.
-template <class P>
-struct AdamwScalars {
+template <class P> struct AdamwScalars {
   typename P::F gradScale, learningRate;
-  typename P::F inverse1, inverse2;       // 1 / bias correction
+  typename P::F inverse1, inverse2;         // 1 / bias correction
   typename P::F beta1, beta2, rest1, rest2; // rest = 1 - beta
   typename P::F eps, decay;
   bool hasDecay; // decay != 0
 };
 
-template <class P>
-struct AdamwResults {
+template <class P> struct AdamwResults {
   typename P::F parameter, m, v;
 };
 
@@ -383,8 +354,9 @@ AdamwResults<P> adamwOf(P &p, const AdamwScalars<P> &s, typename P::F parameter,
   return {p.fma(p.neg(s.learningRate), u, parameter), mNew, vNew};
 }
 
-// The reproducible sum of squares, on fp64 policies. M^2 is the largest square, with exponent field e = bits(M^2) >> 52; bin k adds what the
-// bins before it left, rounded to its unit by constants[k], whose bits are binConstantBits(e, k).
+// The reproducible sum of squares, on fp64 policies. M^2 is the largest square, with exponent field e = bits(M^2) >>
+// 52; bin k adds what the bins before it left, rounded to its unit by constants[k], whose bits are binConstantBits(e,
+// k).
 inline constexpr int kNormBins = 3;
 
 inline uint64_t binConstantBits(uint64_t exponentField, int bin) {
@@ -392,7 +364,8 @@ inline uint64_t binConstantBits(uint64_t exponentField, int bin) {
 }
 
 template <class P>
-void addToBins(P &p, typename P::F square, const typename P::F (&constants)[kNormBins], typename P::F (&bins)[kNormBins]) {
+void addToBins(P &p, typename P::F square, const typename P::F (&constants)[kNormBins],
+               typename P::F (&bins)[kNormBins]) {
   for (int k = 0; k < kNormBins; ++k) {
     typename P::F q = p.sub(p.add(square, constants[k]), constants[k]);
     bins[k] = p.add(bins[k], q);
@@ -401,20 +374,17 @@ void addToBins(P &p, typename P::F square, const typename P::F (&constants)[kNor
 }
 
 // The prologue, on fp64 policies, which also have: F roundEven(F), F pow(F, F), F cos(F).
-template <class P>
-struct ScheduleInputs {
-  typename P::F step; // updates done
+template <class P> struct ScheduleInputs {
+  typename P::F step;                                                                    // updates done
   typename P::F learningRate, minLrRatio, scheduler, warmupSteps, warmupRatio, maxSteps; // the slots of RunValues.h
   typename P::F beta1, beta2;
 };
 
-template <class P>
-struct ScheduleResults {
+template <class P> struct ScheduleResults {
   typename P::F learningRate, biasCorrection1, biasCorrection2;
 };
 
-template <class P>
-ScheduleResults<P> scheduleOf(P &p, const ScheduleInputs<P> &in) {
+template <class P> ScheduleResults<P> scheduleOf(P &p, const ScheduleInputs<P> &in) {
   using F = typename P::F;
   F one = p.constant(1.0), zero = p.constant(0.0);
   F done = p.add(in.step, one);

@@ -1,4 +1,5 @@
-// The interpreter's two scalar policies (see Formulas.h for what a policy is) and the floating point state of mode `exact`.
+// The interpreter's two scalar policies (see Formulas.h for what a policy is) and the floating point state of mode
+// `exact`.
 //
 // Files that instantiate them are compiled with -ffp-contract=off and -mfma.
 #ifndef DIALECTS_TRAIN_POLICIES_H
@@ -12,8 +13,7 @@
 namespace recipe::train {
 
 // What the two share: one machine operation per call.
-template <class Float>
-struct ScalarPolicy {
+template <class Float> struct ScalarPolicy {
   using F = Float;
   using I = uint32_t;
   using B = bool;

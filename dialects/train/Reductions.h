@@ -11,11 +11,9 @@ namespace recipe::train {
 
 inline constexpr int64_t kLanes = 16;
 
-template <class P>
-using Lanes = std::array<typename P::F, kLanes>;
+template <class P> using Lanes = std::array<typename P::F, kLanes>;
 
-template <class P>
-typename P::F sumOfLanes(P p, Lanes<P> lanes) {
+template <class P> typename P::F sumOfLanes(P p, Lanes<P> lanes) {
   for (int64_t w = kLanes / 2; w > 0; w /= 2)
     for (int64_t l = 0; l < w; ++l)
       lanes[l] = p.add(lanes[l], lanes[l + w]);
@@ -23,8 +21,7 @@ typename P::F sumOfLanes(P p, Lanes<P> lanes) {
 }
 
 // rowsum of at(0), ..., at(n - 1)
-template <class P, class At>
-typename P::F rowSum(P p, int64_t n, At at) {
+template <class P, class At> typename P::F rowSum(P p, int64_t n, At at) {
   Lanes<P> lanes{};
   for (int64_t i = 0; i < n; ++i)
     lanes[i % kLanes] = p.add(lanes[i % kLanes], at(i));
@@ -32,8 +29,7 @@ typename P::F rowSum(P p, int64_t n, At at) {
 }
 
 // rowdot of (left(0), right(0)), ...
-template <class P, class Left, class Right>
-typename P::F rowDot(P p, int64_t n, Left left, Right right) {
+template <class P, class Left, class Right> typename P::F rowDot(P p, int64_t n, Left left, Right right) {
   Lanes<P> lanes{};
   for (int64_t i = 0; i < n; ++i)
     lanes[i % kLanes] = p.fma(left(i), right(i), lanes[i % kLanes]);
@@ -41,8 +37,7 @@ typename P::F rowDot(P p, int64_t n, Left left, Right right) {
 }
 
 // -inf for n = 0.
-template <class P, class At>
-typename P::F rowMax(P p, int64_t n, At at) {
+template <class P, class At> typename P::F rowMax(P p, int64_t n, At at) {
   Lanes<P> lanes;
   lanes.fill(p.constant(-std::numeric_limits<double>::infinity()));
   for (int64_t i = 0; i < n; ++i)
@@ -54,8 +49,7 @@ typename P::F rowMax(P p, int64_t n, At at) {
 }
 
 // The balanced tree of adjacent pairs over `items`, at least one; combine(a, b) gives the pair's value.
-template <class Item, class Combine>
-Item treeOf(std::vector<Item> items, Combine combine) {
+template <class Item, class Combine> Item treeOf(std::vector<Item> items, Combine combine) {
   while (items.size() > 1) {
     size_t pairs = items.size() / 2;
     for (size_t i = 0; i < pairs; ++i)
@@ -67,14 +61,12 @@ Item treeOf(std::vector<Item> items, Combine combine) {
   return std::move(items[0]);
 }
 
-template <class P>
-typename P::F treeSum(P p, const typename P::F *items, int64_t n) {
+template <class P> typename P::F treeSum(P p, const typename P::F *items, int64_t n) {
   return treeOf(std::vector<typename P::F>(items, items + n), [&](auto a, auto b) { return p.add(a, b); });
 }
 
 // The same for arrays of equal length, element by element.
-template <class P>
-std::vector<typename P::F> treeSum(P p, std::vector<std::vector<typename P::F>> arrays) {
+template <class P> std::vector<typename P::F> treeSum(P p, std::vector<std::vector<typename P::F>> arrays) {
   using Array = std::vector<typename P::F>;
   return treeOf(std::move(arrays), [&](const Array &a, const Array &b) {
     Array sum(a.size());
@@ -84,8 +76,8 @@ std::vector<typename P::F> treeSum(P p, std::vector<std::vector<typename P::F>> 
   });
 }
 
-// acc[i][j] continues its chain: fma(lhs(i, k), rhs[k][j], acc[i][j]) for k = begin .. end - 1. acc is m x n, rhs has n columns,
-// lhs(i, k) lies at i * lhsRow + k * lhsColumn.
+// acc[i][j] continues its chain: fma(lhs(i, k), rhs[k][j], acc[i][j]) for k = begin .. end - 1. acc is m x n, rhs has n
+// columns, lhs(i, k) lies at i * lhsRow + k * lhsColumn.
 template <class P>
 void continueProduct(P p, int64_t m, int64_t n, int64_t begin, int64_t end, const typename P::F *lhs, int64_t lhsRow,
                      int64_t lhsColumn, const typename P::F *rhs, typename P::F *acc) {
@@ -98,8 +90,7 @@ void continueProduct(P p, int64_t m, int64_t n, int64_t begin, int64_t end, cons
 }
 
 // The transpose of a rows x columns matrix.
-template <class F>
-std::vector<F> transposed(const F *matrix, int64_t rows, int64_t columns) {
+template <class F> std::vector<F> transposed(const F *matrix, int64_t rows, int64_t columns) {
   std::vector<F> result(rows * columns);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c)

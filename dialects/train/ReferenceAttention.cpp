@@ -15,8 +15,8 @@ struct AttentionShape {
 
   template <class Op>
   AttentionShape(Op op, const ReferenceContext &context)
-      : samples(shapeOf(op.getQ())[0]), positions(shapeOf(op.getQ())[1]), heads(op.getHeads()), kvHeads(op.getKvHeads()),
-        size(shapeOf(op.getQ())[2] / op.getHeads()), dropoutId(uint32_t(op.getDropoutId())),
+      : samples(shapeOf(op.getQ())[0]), positions(shapeOf(op.getQ())[1]), heads(op.getHeads()),
+        kvHeads(op.getKvHeads()), size(shapeOf(op.getQ())[2] / op.getHeads()), dropoutId(uint32_t(op.getDropoutId())),
         dropout(op.getDropout().convertToDouble()), scale(op.getScale().convertToDouble()) {
     if (!context.params)
       return;
@@ -26,7 +26,9 @@ struct AttentionShape {
   }
   int64_t group() const { return heads / kvHeads; }
   // Offsets of a head's row in [B, T, heads * E] and of a row statistic in [B, H, T].
-  int64_t query(int64_t sample, int64_t head, int64_t i) const { return ((sample * positions + i) * heads + head) * size; }
+  int64_t query(int64_t sample, int64_t head, int64_t i) const {
+    return ((sample * positions + i) * heads + head) * size;
+  }
   int64_t key(int64_t sample, int64_t head, int64_t j) const {
     return ((sample * positions + j) * kvHeads + head / group()) * size;
   }
@@ -34,8 +36,7 @@ struct AttentionShape {
 };
 
 // Whether the weights of one row survive dropout.
-template <class P>
-class RowDropout {
+template <class P> class RowDropout {
 public:
   explicit RowDropout(const AttentionShape &shape)
       : active(shape.dropout > 0), threshold(dropoutThreshold(shape.dropout)),
@@ -116,19 +117,17 @@ LogicalResult AttentionOp::evaluate(ReferenceContext &context, Operands operands
 namespace {
 
 // dk and dv of one query head: T rows of E, chained over queries.
-template <class P>
-struct HeadGradients {
+template <class P> struct HeadGradients {
   std::vector<typename P::F> dk, dv;
 };
 
-template <class P>
-struct AttentionGradInputs {
+template <class P> struct AttentionGradInputs {
   const typename P::F *dy, *q, *k, *v, *o, *rowMax, *rowSum;
 };
 
 template <class P>
-HeadGradients<P> headGradients(P p, const AttentionShape &shape, const AttentionGradInputs<P> &in, int64_t sample, int64_t head,
-                               typename P::F *dq) {
+HeadGradients<P> headGradients(P p, const AttentionShape &shape, const AttentionGradInputs<P> &in, int64_t sample,
+                               int64_t head, typename P::F *dq) {
   using F = typename P::F;
   int64_t size = shape.size;
   HeadGradients<P> sums{std::vector<F>(shape.positions * size), std::vector<F>(shape.positions * size)};
@@ -177,7 +176,8 @@ LogicalResult AttentionGradOp::evaluate(ReferenceContext &context, Operands oper
     AttentionGradInputs<P> in{valuesOf<P>(operands[0]), valuesOf<P>(operands[1]), valuesOf<P>(operands[2]),
                               valuesOf<P>(operands[3]), valuesOf<P>(operands[4]), valuesOf<P>(operands[5]),
                               valuesOf<P>(operands[6])};
-    F *dq = allocate<P>(results[0], getDq()), *dk = allocate<P>(results[1], getDk()), *dv = allocate<P>(results[2], getDv());
+    F *dq = allocate<P>(results[0], getDq()), *dk = allocate<P>(results[1], getDk()),
+      *dv = allocate<P>(results[2], getDv());
     for (int64_t sample = 0; sample < shape.samples; ++sample)
       for (int64_t kvHead = 0; kvHead < shape.kvHeads; ++kvHead) {
         std::vector<std::vector<F>> dks, dvs;

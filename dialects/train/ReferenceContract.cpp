@@ -28,8 +28,8 @@ LogicalResult ContractOp::evaluate(ReferenceContext &context, Operands operands,
         int64_t k = operands[pair]->size() / m;
         const int64_t *range = ranges.data() + (segment * pairs + pair) * 2;
         bool tn = form == ContractForm::TN;
-        continueProduct(p, m, n, range[0], range[1], valuesOf<P>(operands[pair]), tn ? 1 : k, tn ? m : 1, rhs[pair].data(),
-                        acc.data());
+        continueProduct(p, m, n, range[0], range[1], valuesOf<P>(operands[pair]), tn ? 1 : k, tn ? m : 1,
+                        rhs[pair].data(), acc.data());
       }
       chains.push_back(std::move(acc));
     }

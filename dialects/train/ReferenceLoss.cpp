@@ -15,8 +15,7 @@ static LogicalResult expectLabels(Operation *op, const HostTensor *labels, int64
 namespace {
 
 // One op's operands, and the logits of one token at a time.
-template <class P>
-class Logits {
+template <class P> class Logits {
 public:
   using F = typename P::F;
 
@@ -116,7 +115,8 @@ LogicalResult LinearCrossEntropyGradOp::evaluate(ReferenceContext &context, Oper
         std::vector<std::vector<F>> parts;
         for (size_t r = 0; r < logits.ranges.size(); r += 2) {
           std::vector<F> part(channels);
-          continueProduct(p, 1, channels, logits.ranges[r], logits.ranges[r + 1], logits.row.data(), 0, 1, weight, part.data());
+          continueProduct(p, 1, channels, logits.ranges[r], logits.ranges[r + 1], logits.row.data(), 0, 1, weight,
+                          part.data());
           parts.push_back(std::move(part));
         }
         std::vector<F> sum = treeSum(p, std::move(parts));

@@ -34,7 +34,9 @@ LogicalResult LayerNormGradOp::evaluate(ReferenceContext &context, Operands oper
     auto *dy = valuesOf<P>(operands[0]), *x = valuesOf<P>(operands[1]), *gain = valuesOf<P>(operands[2]);
     auto *mean = valuesOf<P>(operands[3]), *rstd = valuesOf<P>(operands[4]);
     auto size = p.constant(double(channels));
-    auto xhatAt = [&](int64_t token, int64_t c) { return normXhat(p, x[token * channels + c], mean[token], rstd[token]); };
+    auto xhatAt = [&](int64_t token, int64_t c) {
+      return normXhat(p, x[token * channels + c], mean[token], rstd[token]);
+    };
     auto *dx = allocate<P>(results[0], getDx());
     for (int64_t token = 0; token < shape.tokens(); ++token) {
       auto xhat = [&](int64_t c) { return xhatAt(token, c); };
@@ -43,8 +45,9 @@ LogicalResult LayerNormGradOp::evaluate(ReferenceContext &context, Operands oper
       for (int64_t c = 0; c < channels; ++c)
         dx[token * channels + c] = layerNormDx(p, h(c), xhat(c), c1, c2, rstd[token]);
     }
-    sumTokens(p, shape, channels, getBatchNodes(), operandOf(*this, operands, 5), allocate<P>(results[1], getDgain()),
-              [&](int64_t token, int64_t c, auto acc) { return p.fma(dy[token * channels + c], xhatAt(token, c), acc); });
+    sumTokens(
+        p, shape, channels, getBatchNodes(), operandOf(*this, operands, 5), allocate<P>(results[1], getDgain()),
+        [&](int64_t token, int64_t c, auto acc) { return p.fma(dy[token * channels + c], xhatAt(token, c), acc); });
     sumTokens(p, shape, channels, getBatchNodes(), operandOf(*this, operands, 6), allocate<P>(results[2], getDbias()),
               [&](int64_t token, int64_t c, auto acc) { return p.add(acc, dy[token * channels + c]); });
   });
@@ -86,8 +89,9 @@ LogicalResult RmsNormGradOp::evaluate(ReferenceContext &context, Operands operan
       for (int64_t c = 0; c < channels; ++c)
         dx[token * channels + c] = rmsNormDx(p, h(c), xhat(c), c2, rstd[token]);
     }
-    sumTokens(p, shape, channels, getBatchNodes(), operandOf(*this, operands, 4), allocate<P>(results[1], getDgain()),
-              [&](int64_t token, int64_t c, auto acc) { return p.fma(dy[token * channels + c], xhatAt(token, c), acc); });
+    sumTokens(
+        p, shape, channels, getBatchNodes(), operandOf(*this, operands, 4), allocate<P>(results[1], getDgain()),
+        [&](int64_t token, int64_t c, auto acc) { return p.fma(dy[token * channels + c], xhatAt(token, c), acc); });
   });
 }
 
@@ -96,7 +100,8 @@ LogicalResult BiasGradOp::evaluate(ReferenceContext &context, Operands operands,
   return inMode(context, [&](auto p) {
     using P = decltype(p);
     auto *dy = valuesOf<P>(operands[0]);
-    sumTokens(p, shape, shape.channels, getBatchNodes(), operandOf(*this, operands, 1), allocate<P>(results[0], getResult()),
+    sumTokens(p, shape, shape.channels, getBatchNodes(), operandOf(*this, operands, 1),
+              allocate<P>(results[0], getResult()),
               [&](int64_t token, int64_t c, auto acc) { return p.add(acc, dy[token * shape.channels + c]); });
   });
 }

@@ -13,8 +13,7 @@ using Operands = llvm::ArrayRef<const HostTensor *>;
 using Results = llvm::MutableArrayRef<HostTensor>;
 
 // Runs body(policy) in the mode of the context.
-template <class Body>
-llvm::LogicalResult inMode(const ReferenceContext &context, Body body) {
+template <class Body> llvm::LogicalResult inMode(const ReferenceContext &context, Body body) {
   if (context.mode == ReferenceMode::Fp64) {
     body(Fp64Policy());
   } else {
@@ -24,8 +23,7 @@ llvm::LogicalResult inMode(const ReferenceContext &context, Body body) {
   return mlir::success();
 }
 
-template <class P>
-const typename P::F *valuesOf(const HostTensor *tensor) {
+template <class P> const typename P::F *valuesOf(const HostTensor *tensor) {
   if constexpr (std::is_same_v<typename P::F, double>)
     return tensor->f64.data();
   else
@@ -33,15 +31,13 @@ const typename P::F *valuesOf(const HostTensor *tensor) {
 }
 
 // Operand `odsIndex` of the op's definition, which takes at most one value; null when it is absent.
-template <class Op>
-const HostTensor *operandOf(Op op, Operands operands, unsigned odsIndex) {
+template <class Op> const HostTensor *operandOf(Op op, Operands operands, unsigned odsIndex) {
   auto [index, length] = op.getODSOperandIndexAndLength(odsIndex);
   return length ? operands[index] : nullptr;
 }
 
 // The zeroed values of a result, with the shape of its type.
-template <class P>
-typename P::F *allocate(HostTensor &tensor, mlir::Value result) {
+template <class P> typename P::F *allocate(HostTensor &tensor, mlir::Value result) {
   llvm::ArrayRef<int64_t> shape = shapeOf(result);
   tensor.shape.assign(shape.begin(), shape.end());
   if constexpr (std::is_same_v<typename P::F, double>) {
@@ -56,8 +52,7 @@ typename P::F *allocate(HostTensor &tensor, mlir::Value result) {
 }
 
 // A copy of the accumulator, or zeros.
-template <class P>
-std::vector<typename P::F> startOf(const HostTensor *accumulator, int64_t size) {
+template <class P> std::vector<typename P::F> startOf(const HostTensor *accumulator, int64_t size) {
   if (!accumulator)
     return std::vector<typename P::F>(size);
   const typename P::F *values = valuesOf<P>(accumulator);
@@ -77,11 +72,11 @@ struct TokenShape {
   }
 };
 
-// A vector gradient or loss: [8][channels] by position segment, one chain per batch node that starts at the accumulator (one node) or
-// +0.0, then the tree over nodes. next(token, c, acc) continues a chain.
+// A vector gradient or loss: [8][channels] by position segment, one chain per batch node that starts at the accumulator
+// (one node) or +0.0, then the tree over nodes. next(token, c, acc) continues a chain.
 template <class P, class Next>
-void sumTokens(P p, const TokenShape &shape, int64_t channels, int64_t nodes, const HostTensor *accumulator, typename P::F *result,
-               Next next) {
+void sumTokens(P p, const TokenShape &shape, int64_t channels, int64_t nodes, const HostTensor *accumulator,
+               typename P::F *result, Next next) {
   std::vector<std::vector<typename P::F>> chains;
   int64_t tokensPerNode = shape.tokens() / nodes;
   for (int64_t node = 0; node < nodes; ++node) {
@@ -98,10 +93,7 @@ void sumTokens(P p, const TokenShape &shape, int64_t channels, int64_t nodes, co
 }
 
 // The words of a 64-bit number.
-template <class P>
-Words<P> wordsOf(uint64_t value) {
-  return {uint32_t(value), uint32_t(value >> 32)};
-}
+template <class P> Words<P> wordsOf(uint64_t value) { return {uint32_t(value), uint32_t(value >> 32)}; }
 
 // Fails when an op that draws or reads step scalars has none.
 inline llvm::LogicalResult expectParams(mlir::Operation *op, const ReferenceContext &context) {

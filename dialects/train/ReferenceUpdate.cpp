@@ -67,8 +67,7 @@ double largestMagnitude(double x, double largest) {
 }
 
 // The sum of squares of all gradients; `largest` is the largest magnitude, positive and finite.
-template <class P>
-double sumOfSquares(Operands gradients, double largest) {
+template <class P> double sumOfSquares(Operands gradients, double largest) {
   double constants[kNormBins], bins[kNormBins] = {};
   double square = largest * largest;
   uint64_t bits;
@@ -116,7 +115,8 @@ LogicalResult AdamwOp::evaluate(ReferenceContext &context, Operands operands, Re
   if (failed(expectParams(*this, context)))
     return failure();
   const rcp_step_params_v1 &params = *context.params;
-  double beta1 = getBeta1().convertToDouble(), beta2 = getBeta2().convertToDouble(), decay = getWeightDecay().convertToDouble();
+  double beta1 = getBeta1().convertToDouble(), beta2 = getBeta2().convertToDouble(),
+         decay = getWeightDecay().convertToDouble();
   return inMode(context, [&](auto p) {
     using P = decltype(p);
     AdamwScalars<P> scalars{p.constant(params.grad_scale),
@@ -151,15 +151,10 @@ LogicalResult ScheduleOp::evaluate(ReferenceContext &context, Operands operands,
   return inMode(context, [&](auto) { // fp64 in both modes
     rcp_step_params_v1 &params = *context.params;
     Fp64Policy p;
-    ScheduleInputs<Fp64Policy> inputs{double(params.step),
-                                      params.run_values[LearningRate],
-                                      params.run_values[MinLrRatio],
-                                      params.run_values[Scheduler],
-                                      params.run_values[WarmupSteps],
-                                      params.run_values[WarmupRatio],
-                                      params.run_values[MaxSteps],
-                                      getBeta1().convertToDouble(),
-                                      getBeta2().convertToDouble()};
+    ScheduleInputs<Fp64Policy> inputs{
+        double(params.step),          params.run_values[LearningRate], params.run_values[MinLrRatio],
+        params.run_values[Scheduler], params.run_values[WarmupSteps],  params.run_values[WarmupRatio],
+        params.run_values[MaxSteps],  getBeta1().convertToDouble(),    getBeta2().convertToDouble()};
     ScheduleResults<Fp64Policy> values = scheduleOf(p, inputs);
     params.learning_rate = values.learningRate;
     params.bias_correction1 = values.biasCorrection1;

@@ -1,18 +1,16 @@
-// Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; SC 2011), on the
-// integer words of a policy (Formulas.h). A counter-based generator: f(key, counter) -> two words, no state.
+// Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; SC 2011), on
+// the integer words of a policy (Formulas.h). A counter-based generator: f(key, counter) -> two words, no state.
 #ifndef DIALECTS_TRAIN_THREEFRY_H
 #define DIALECTS_TRAIN_THREEFRY_H
 
 namespace recipe::train {
 
 // A key, a counter or a result; as a 64-bit number w0 is the low half.
-template <class P>
-struct Words {
+template <class P> struct Words {
   typename P::I w0, w1;
 };
 
-template <class P>
-Words<P> threefry2x32(P &p, Words<P> key, Words<P> counter) {
+template <class P> Words<P> threefry2x32(P &p, Words<P> key, Words<P> counter) {
   using I = typename P::I;
   constexpr unsigned rotations[8] = {13, 15, 26, 6, 17, 29, 16, 24};
   I keys[3] = {key.w0, key.w1, p.xorInt(p.xorInt(key.w0, key.w1), p.constantInt(0x1bd11bdau))};

@@ -14,7 +14,7 @@ MAY_INCLUDE = {  # folder -> what it may include besides itself
     "passes/plan": ["dialects", "runtime/abi", "runtime/simulate", "passes"],
     "compiler": ["dialects", "models", "passes", "runtime/abi", "runtime/simulate"],
     # recipec interpret feeds the interpreter with the runtime's batches and writes safetensors.
-    "compiler/tools": ["compiler", "dialects", "models", "passes", "runtime", "runtime/abi"],
+    "compiler/tools": ["compiler", "compiler/interp", "dialects", "models", "passes", "runtime", "runtime/abi"],
     "compiler/interp": ["compiler", "dialects", "passes", "runtime/abi"],
 }
 # Phase folders do not include each other: what two share lives in dialects/ or directly in passes/.

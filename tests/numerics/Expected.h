@@ -1,6 +1,6 @@
-// What an op should give, from a definition written for the test alone: values in double precision, the sum of the magnitudes that
-// meet in each value, and the length of its longest chain. Mode fp64 must agree to rounding, mode exact within
-// max(8, sqrt(chain)) * 2^-24 * terms (and what flushing denormal intermediate results loses).
+// What an op should give, from a definition written for the test alone: values in double precision, the sum of the
+// magnitudes that meet in each value, and the length of its longest chain. Mode fp64 must agree to rounding, mode exact
+// within max(8, sqrt(chain)) * 2^-24 * terms (and what flushing denormal intermediate results loses).
 #ifndef TESTS_NUMERICS_EXPECTED_H
 #define TESTS_NUMERICS_EXPECTED_H
 

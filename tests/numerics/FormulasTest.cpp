@@ -19,8 +19,7 @@ double ulps(double y, double exact) {
 }
 
 // Every exponent of both signs: the ends, and `perExponent` random mantissas.
-template <class Visit>
-void forNormalFloats(int perExponent, Visit visit) {
+template <class Visit> void forNormalFloats(int perExponent, Visit visit) {
   std::mt19937 random(7);
   for (uint32_t exponent = 1; exponent < 255; ++exponent)
     for (uint32_t sign : {0u, 1u}) {
@@ -186,7 +185,8 @@ TEST_F(Formulas, emptyRangesDoNotEnterTheLoss) {
 TEST(Schedule, reachesItsPeakAndItsFloor) {
   auto rate = [](double scheduler, double step, double steps = -1, double ratio = 0.4) {
     Fp64Policy p;
-    return scheduleOf(p, ScheduleInputs<Fp64Policy>{step, 0.5, 0.1, scheduler, steps, ratio, 10, 0.9, 0.95}).learningRate;
+    return scheduleOf(p, ScheduleInputs<Fp64Policy>{step, 0.5, 0.1, scheduler, steps, ratio, 10, 0.9, 0.95})
+        .learningRate;
   };
   for (double scheduler : {0.0, 1.0, 2.0}) {
     EXPECT_DOUBLE_EQ(rate(scheduler, 0), 0.125);

@@ -91,8 +91,8 @@ void checkGradients(StringRef name, const GradientCheck &check, Build build) {
   resultGradients[0] = ops.input("weights", resultType.getShape());
   AllGradients context(check.batchNodes);
   SmallVector<Value> gradients;
-  ASSERT_TRUE(succeeded(
-      cast<train::GradientOpInterface>(op).buildGradient(ops.builder, resultGradients, context, gradients)));
+  ASSERT_TRUE(
+      succeeded(cast<train::GradientOpInterface>(op).buildGradient(ops.builder, resultGradients, context, gradients)));
   ASSERT_EQ(gradients.size(), op->getNumOperands());
   for (auto [i, gradient] : llvm::enumerate(gradients))
     if (gradient)
@@ -100,7 +100,8 @@ void checkGradients(StringRef name, const GradientCheck &check, Build build) {
 
   Draws draws(3);
   Values inputs = check.inputs;
-  HostTensor weights = check.weight != 0 ? filled(resultType.getShape(), check.weight) : draws.tensor(resultType.getShape());
+  HostTensor weights =
+      check.weight != 0 ? filled(resultType.getShape(), check.weight) : draws.tensor(resultType.getShape());
   Values withWeights = inputs;
   withWeights["weights"] = weights;
   Values results = run(ops, "backward", ReferenceMode::Fp64, withWeights, check.params);
@@ -146,8 +147,8 @@ void biasAdd(StringRef op) {
       Draws draws(1);
       GradientCheck check{{{"x", draws.tensor({4, positions, 3})}, {"bias", draws.tensor({3})}}, nodes};
       checkGradients(op, check, [&](OpGraph &ops) -> Operation * {
-        return train::BiasAddOp::create(ops.builder, ops.loc, ops.f32({4, positions, 3}), ops.input("x", {4, positions, 3}),
-                                        ops.input("bias", {3}));
+        return train::BiasAddOp::create(ops.builder, ops.loc, ops.f32({4, positions, 3}),
+                                        ops.input("x", {4, positions, 3}), ops.input("bias", {3}));
       });
     }
 }
@@ -184,7 +185,8 @@ void contract(StringRef op) {
           lhs.push_back(ops.input("lhs" + std::to_string(pair), {4, 3, k}));
         for (auto [pair, k] : llvm::enumerate(shape.contracted))
           rhs.push_back(ops.input("rhs" + std::to_string(pair), rhsShape(k)));
-        auto out = shape.outSegments.empty() ? DenseI64ArrayAttr() : ops.builder.getDenseI64ArrayAttr(shape.outSegments);
+        auto out =
+            shape.outSegments.empty() ? DenseI64ArrayAttr() : ops.builder.getDenseI64ArrayAttr(shape.outSegments);
         return train::ContractOp::create(ops.builder, ops.loc, ops.f32({4, 3, 5}), lhs, rhs, Value(), shape.form,
                                          ops.builder.getDenseI64ArrayAttr(shape.segments), out);
       });
@@ -200,9 +202,10 @@ void layerNorm(StringRef op) {
                            {"bias", draws.tensor({channels})}},
                           nodes};
       checkGradients(op, check, [&](OpGraph &ops) -> Operation * {
-        return train::LayerNormOp::create(ops.builder, ops.loc, ops.f32({4, 9, channels}), ops.f32({4, 9}), ops.f32({4, 9}),
-                                          ops.input("x", {4, 9, channels}), ops.input("gain", {channels}),
-                                          ops.input("bias", {channels}), ops.builder.getF64FloatAttr(0.1));
+        return train::LayerNormOp::create(ops.builder, ops.loc, ops.f32({4, 9, channels}), ops.f32({4, 9}),
+                                          ops.f32({4, 9}), ops.input("x", {4, 9, channels}),
+                                          ops.input("gain", {channels}), ops.input("bias", {channels}),
+                                          ops.builder.getF64FloatAttr(0.1));
       });
     }
 }
@@ -298,9 +301,9 @@ void linearCrossEntropy(StringRef op) {
                           nodes,
                           1.0};
       checkGradients(op, check, [&](OpGraph &ops) -> Operation * {
-        return train::LinearCrossEntropyOp::create(ops.builder, ops.loc, ops.f32({8}), ops.f32({8}), ops.input("x", {4, 3, 5}),
-                                                   ops.input("weight", {37, 5}), ops.input("labels", {4, 3}, true), segments,
-                                                   nodes);
+        return train::LinearCrossEntropyOp::create(ops.builder, ops.loc, ops.f32({8}), ops.f32({8}),
+                                                   ops.input("x", {4, 3, 5}), ops.input("weight", {37, 5}),
+                                                   ops.input("labels", {4, 3}, true), segments, nodes);
       });
     }
 }
@@ -330,12 +333,23 @@ INSTANTIATE_TEST_SUITE_P(Ops, Gradients, testing::ValuesIn(withGradient),
                          [](const auto &info) { return StringRef(info.param.op).drop_front(6).str(); });
 
 const char *const withoutGradient[] = {
-    "train.adamw",           "train.attention_grad", "train.bias_grad",
-    "train.embedding_grad",  "train.fill",           "train.gelu_grad",
-    "train.grad_norm",       "train.init_normal",    "train.layer_norm_grad",
-    "train.linear_cross_entropy_grad", "train.position_sum", "train.rms_norm_grad",
-    "train.rope_table",      "train.schedule",       "train.step_loss",
-    "train.swiglu_grad",     "train.tree_merge",
+    "train.adamw",
+    "train.attention_grad",
+    "train.bias_grad",
+    "train.embedding_grad",
+    "train.fill",
+    "train.gelu_grad",
+    "train.grad_norm",
+    "train.init_normal",
+    "train.layer_norm_grad",
+    "train.linear_cross_entropy_grad",
+    "train.position_sum",
+    "train.rms_norm_grad",
+    "train.rope_table",
+    "train.schedule",
+    "train.step_loss",
+    "train.swiglu_grad",
+    "train.tree_merge",
 };
 
 TEST(GradientRules, opsWithoutOneSaySo) {

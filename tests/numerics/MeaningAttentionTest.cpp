@@ -14,13 +14,14 @@ struct AttentionCase {
   int64_t samples, positions, heads, kvHeads, size;
   double dropout;
 };
-const AttentionCase attentionCases[] = {{1, 1, 1, 1, 1, 0},  {2, 7, 3, 3, 5, 0},    {2, 19, 4, 2, 3, 0},
+const AttentionCase attentionCases[] = {{1, 1, 1, 1, 1, 0},   {2, 7, 3, 3, 5, 0},     {2, 19, 4, 2, 3, 0},
                                         {1, 33, 6, 2, 17, 0}, {2, 19, 4, 2, 3, 0.25}, {1, 67, 3, 1, 4, 0.5}};
 constexpr double attentionScale = 0.375;
 constexpr int64_t dropoutId = 23;
 
 // What a weight is multiplied with by dropout.
-double keepFactor(const AttentionCase &c, const rcp_step_params_v1 &params, int64_t sample, int64_t head, int64_t i, int64_t j) {
+double keepFactor(const AttentionCase &c, const rcp_step_params_v1 &params, int64_t sample, int64_t head, int64_t i,
+                  int64_t j) {
   if (c.dropout == 0)
     return 1;
   using P = train::ExactPolicy;
@@ -91,8 +92,7 @@ rcp_step_params_v1 attentionParams() {
   return params;
 }
 
-template <class Visit>
-void forEachRow(const AttentionCase &c, Visit visit) {
+template <class Visit> void forEachRow(const AttentionCase &c, Visit visit) {
   for (int64_t b = 0; b < c.samples; ++b)
     for (int64_t h = 0; h < c.heads; ++h)
       for (int64_t i = 0; i < c.positions; ++i)
@@ -106,11 +106,11 @@ TEST(Meaning, attention) {
     OpGraph ops;
     OpBuilder &b = ops.builder;
     auto rowType = ops.f32({c.samples, c.heads, c.positions});
-    auto op = train::AttentionOp::create(
-        b, ops.loc, ops.f32(inputs["q"].shape), rowType, rowType, ops.input("q", inputs["q"].shape),
-        ops.input("k", inputs["k"].shape), ops.input("v", inputs["v"].shape), b.getI64IntegerAttr(c.heads),
-        b.getI64IntegerAttr(c.kvHeads), b.getF64FloatAttr(attentionScale), b.getF64FloatAttr(c.dropout),
-        b.getI64IntegerAttr(dropoutId));
+    auto op = train::AttentionOp::create(b, ops.loc, ops.f32(inputs["q"].shape), rowType, rowType,
+                                         ops.input("q", inputs["q"].shape), ops.input("k", inputs["k"].shape),
+                                         ops.input("v", inputs["v"].shape), b.getI64IntegerAttr(c.heads),
+                                         b.getI64IntegerAttr(c.kvHeads), b.getF64FloatAttr(attentionScale),
+                                         b.getF64FloatAttr(c.dropout), b.getI64IntegerAttr(dropoutId));
     ops.output("o", op.getResult());
     ops.output("max", op.getRowMax());
     ops.output("sum", op.getRowSum());
@@ -154,10 +154,11 @@ TEST(Meaning, attentionGradient) {
     OpGraph ops;
     OpBuilder &b = ops.builder;
     auto in = [&](StringRef name) { return ops.input(name, inputs[name.str()].shape); };
-    auto op = train::AttentionGradOp::create(
-        b, ops.loc, ops.f32(inputs["q"].shape), ops.f32(inputs["k"].shape), ops.f32(inputs["k"].shape), in("dy"), in("q"), in("k"),
-        in("v"), in("o"), in("max"), in("sum"), b.getI64IntegerAttr(c.heads), b.getI64IntegerAttr(c.kvHeads),
-        b.getF64FloatAttr(attentionScale), b.getF64FloatAttr(c.dropout), b.getI64IntegerAttr(dropoutId));
+    auto op = train::AttentionGradOp::create(b, ops.loc, ops.f32(inputs["q"].shape), ops.f32(inputs["k"].shape),
+                                             ops.f32(inputs["k"].shape), in("dy"), in("q"), in("k"), in("v"), in("o"),
+                                             in("max"), in("sum"), b.getI64IntegerAttr(c.heads),
+                                             b.getI64IntegerAttr(c.kvHeads), b.getF64FloatAttr(attentionScale),
+                                             b.getF64FloatAttr(c.dropout), b.getI64IntegerAttr(dropoutId));
     ops.output("dq", op.getDq());
     ops.output("dk", op.getDk());
     ops.output("dv", op.getDv());
@@ -176,12 +177,14 @@ TEST(Meaning, attentionGradient) {
       for (int64_t j = 0; j <= i; ++j) {
         int64_t key = reference.key(sample, head, j);
         double keep = keepFactor(c, params, sample, head, i, j);
-        double p = std::exp(row.scores[j] - inputs["max"].f64[stat]) / inputs["sum"].f64[stat], w = p * keep, u = 0, uTerms = 0;
+        double p = std::exp(row.scores[j] - inputs["max"].f64[stat]) / inputs["sum"].f64[stat], w = p * keep, u = 0,
+               uTerms = 0;
         for (int64_t e = 0; e < c.size; ++e) {
           u += keep * dy[at + e] * reference.v[key + e];
           uTerms += std::fabs(keep * dy[at + e] * reference.v[key + e]);
         }
-        double ds = p * (u - delta) * attentionScale, dsTerms = p * (uTerms + deltaTerms) * attentionScale * 2 * row.conditions[j];
+        double ds = p * (u - delta) * attentionScale,
+               dsTerms = p * (uTerms + deltaTerms) * attentionScale * 2 * row.conditions[j];
         for (int64_t e = 0; e < c.size; ++e) {
           double k = reference.k[key + e], q = reference.q[at + e], g = dy[at + e];
           dq.add(at + e, ds * k, dsTerms * std::fabs(k));
@@ -197,7 +200,7 @@ TEST(Meaning, attentionGradient) {
 struct LossCase {
   int64_t samples, positions, channels, vocabulary, segments, nodes;
 };
-const LossCase lossCases[] = {{1, 1, 1, 1, 1, 1},   {2, 5, 7, 37, 1, 1},  {2, 5, 7, 37, 8, 1},
+const LossCase lossCases[] = {{1, 1, 1, 1, 1, 1},    {2, 5, 7, 37, 1, 1},   {2, 5, 7, 37, 8, 1},
                               {4, 9, 33, 131, 8, 4}, {4, 9, 3, 259, 16, 2}, {1, 17, 129, 5, 4, 1}};
 
 TEST(Meaning, linearCrossEntropy) {
@@ -210,11 +213,11 @@ TEST(Meaning, linearCrossEntropy) {
     OpGraph ops;
     Value x = ops.input("x", xShape), weight = ops.input("weight", wShape);
     Value labels = ops.input("labels", {c.samples, c.positions}, true);
-    auto forward = train::LinearCrossEntropyOp::create(ops.builder, ops.loc, ops.f32({8}), ops.f32({8}), x, weight, labels,
-                                                       c.segments, c.nodes);
+    auto forward = train::LinearCrossEntropyOp::create(ops.builder, ops.loc, ops.f32({8}), ops.f32({8}), x, weight,
+                                                       labels, c.segments, c.nodes);
     auto grad = train::LinearCrossEntropyGradOp::create(
-        ops.builder, ops.loc, ops.f32({8}), ops.f32({8}), ops.f32(xShape), ops.f32(wShape), x, weight, labels, Value(), Value(),
-        Value(), ops.builder.getI64IntegerAttr(c.segments), ops.builder.getI64IntegerAttr(c.nodes));
+        ops.builder, ops.loc, ops.f32({8}), ops.f32({8}), ops.f32(xShape), ops.f32(wShape), x, weight, labels, Value(),
+        Value(), Value(), ops.builder.getI64IntegerAttr(c.segments), ops.builder.getI64IntegerAttr(c.nodes));
     ops.output("loss", forward.getLoss());
     ops.output("count", forward.getCount());
     ops.output("grad_loss", grad.getLoss());
@@ -246,7 +249,8 @@ TEST(Meaning, linearCrossEntropy) {
       loss.add(token % c.positions / length, max + std::log(sum) - logits[label], 2 * terms + std::log(sum) + 1);
       count.add(token % c.positions / length, 1, 0);
       for (int64_t v = 0; v < c.vocabulary; ++v) {
-        double p = std::exp(logits[v] - max) / sum, d = p - (v == label), dTerms = p * 2 * (1 + 2 * terms) + (v == label);
+        double p = std::exp(logits[v] - max) / sum, d = p - (v == label),
+               dTerms = p * 2 * (1 + 2 * terms) + (v == label);
         for (int64_t i = 0; i < c.channels; ++i) {
           double w = ws[v * c.channels + i], xi = xs[token * c.channels + i];
           dx.add(token * c.channels + i, d * w, dTerms * std::fabs(w));
@@ -254,8 +258,13 @@ TEST(Meaning, linearCrossEntropy) {
         }
       }
     }
-    expectMeaning(ops, inputs, {{"loss", loss}, {"count", count}, {"grad_loss", loss}, {"grad_count", count}, {"dx", dx},
-                                {"dweight", dweight}});
+    expectMeaning(ops, inputs,
+                  {{"loss", loss},
+                   {"count", count},
+                   {"grad_loss", loss},
+                   {"grad_count", count},
+                   {"dx", dx},
+                   {"dweight", dweight}});
   }
 }
 

@@ -20,10 +20,12 @@ TEST(Meaning, contract) {
     int64_t segments;
   };
   Case cases[] = {
-      {ContractForm::NN, 1, 1, {1}, 1},      {ContractForm::NN, 3, 5, {7}, 1},        {ContractForm::NT, 3, 5, {7}, 1},
-      {ContractForm::TN, 3, 5, {7}, 1},      {ContractForm::NN, 2, 33, {257}, 8},     {ContractForm::NT, 17, 19, {131}, 8},
-      {ContractForm::NN, 5, 3, {1500}, 1},   {ContractForm::NT, 1, 2, {4099}, 1},     {ContractForm::TN, 2, 3, {1031}, 1},
-      {ContractForm::NN, 3, 4, {35, 20}, 8}, {ContractForm::NT, 7, 2, {9, 40, 5}, 4}, {ContractForm::TN, 9, 11, {64}, 4},
+      {ContractForm::NN, 1, 1, {1}, 1},        {ContractForm::NN, 3, 5, {7}, 1},
+      {ContractForm::NT, 3, 5, {7}, 1},        {ContractForm::TN, 3, 5, {7}, 1},
+      {ContractForm::NN, 2, 33, {257}, 8},     {ContractForm::NT, 17, 19, {131}, 8},
+      {ContractForm::NN, 5, 3, {1500}, 1},     {ContractForm::NT, 1, 2, {4099}, 1},
+      {ContractForm::TN, 2, 3, {1031}, 1},     {ContractForm::NN, 3, 4, {35, 20}, 8},
+      {ContractForm::NT, 7, 2, {9, 40, 5}, 4}, {ContractForm::TN, 9, 11, {64}, 4},
   };
   for (const Case &c : cases) {
     Draws draws(1);
@@ -35,12 +37,14 @@ TEST(Meaning, contract) {
     for (auto [pair, k] : llvm::enumerate(c.contracted)) {
       std::string left = "lhs" + std::to_string(pair), right = "rhs" + std::to_string(pair);
       bool tn = c.form == ContractForm::TN;
-      Shape leftShape = tn ? Shape{k, c.m} : Shape{c.m, k}, rightShape = c.form == ContractForm::NT ? Shape{c.n, k} : Shape{k, c.n};
+      Shape leftShape = tn ? Shape{k, c.m} : Shape{c.m, k},
+            rightShape = c.form == ContractForm::NT ? Shape{c.n, k} : Shape{k, c.n};
       inputs[left] = draws.tensor(leftShape);
       inputs[right] = draws.tensor(rightShape);
       lhs.push_back(ops.input(left, leftShape));
       rhs.push_back(ops.input(right, rightShape));
-      ranges.push_back(tn ? train::equalSegments(k, k % c.segments ? 1 : c.segments) : train::paddedSegments(k, c.segments));
+      ranges.push_back(tn ? train::equalSegments(k, k % c.segments ? 1 : c.segments)
+                          : train::paddedSegments(k, c.segments));
       chain += k;
     }
     SmallVector<int64_t> segments;
@@ -65,10 +69,14 @@ TEST(Meaning, contract) {
 TEST(Meaning, lookUpsAndSums) {
   Draws draws(1);
   OpGraph ops;
-  Values inputs{{"ids", draws.ids({3, 5}, 11)}, {"table", draws.tensor({11, 7})}, {"x", draws.tensor({3, 5, 7})},
-                {"bias", draws.tensor({7})},    {"sums", draws.tensor({8, 7})}};
+  Values inputs{{"ids", draws.ids({3, 5}, 11)},
+                {"table", draws.tensor({11, 7})},
+                {"x", draws.tensor({3, 5, 7})},
+                {"bias", draws.tensor({7})},
+                {"sums", draws.tensor({8, 7})}};
   Value ids = ops.input("ids", {3, 5}, true), x = ops.input("x", {3, 5, 7});
-  ops.output("rows", train::EmbeddingOp::create(ops.builder, ops.loc, ops.f32({3, 5, 7}), ids, ops.input("table", {11, 7})));
+  ops.output("rows",
+             train::EmbeddingOp::create(ops.builder, ops.loc, ops.f32({3, 5, 7}), ids, ops.input("table", {11, 7})));
   ops.output("biased", train::BiasAddOp::create(ops.builder, ops.loc, ops.f32({3, 5, 7}), x, ops.input("bias", {7})));
   ops.output("sum", train::AddOp::create(ops.builder, ops.loc, ops.f32({3, 5, 7}), x, x));
   ops.output("total", train::PositionSumOp::create(ops.builder, ops.loc, ops.f32({7}), ops.input("sums", {8, 7})));
@@ -94,7 +102,8 @@ TEST(Meaning, lookUpsAndSums) {
 struct TokenCase {
   int64_t samples, positions, channels, nodes;
 };
-const TokenCase tokenCases[] = {{1, 1, 1, 1}, {2, 5, 17, 1}, {4, 17, 33, 1}, {4, 17, 33, 4}, {8, 37, 3, 2}, {1, 1200, 2, 1}};
+const TokenCase tokenCases[] = {{1, 1, 1, 1},   {2, 5, 17, 1}, {4, 17, 33, 1},
+                                {4, 17, 33, 4}, {8, 37, 3, 2}, {1, 1200, 2, 1}};
 
 // The element of [8, C] that a token's channel is summed in.
 int64_t positionCell(const TokenCase &c, int64_t token, int64_t channel) {
@@ -109,9 +118,11 @@ TEST(Meaning, tokenSums) {
     Shape shape{c.samples, c.positions, c.channels};
     Values inputs{{"dy", draws.tensor(shape)}, {"ids", draws.ids({c.samples, c.positions}, 5)}};
     Value dy = ops.input("dy", shape);
-    ops.output("dbias", train::BiasGradOp::create(ops.builder, ops.loc, ops.f32({8, c.channels}), dy, Value(), c.nodes));
-    ops.output("dtable", train::EmbeddingGradOp::create(ops.builder, ops.loc, ops.f32({5, c.channels}), dy,
-                                                        ops.input("ids", {c.samples, c.positions}, true), Value(), c.nodes));
+    ops.output("dbias",
+               train::BiasGradOp::create(ops.builder, ops.loc, ops.f32({8, c.channels}), dy, Value(), c.nodes));
+    ops.output("dtable",
+               train::EmbeddingGradOp::create(ops.builder, ops.loc, ops.f32({5, c.channels}), dy,
+                                              ops.input("ids", {c.samples, c.positions}, true), Value(), c.nodes));
     int64_t tokens = c.samples * c.positions;
     Expected dbias({8, c.channels}, tokens), dtable({5, c.channels}, tokens);
     for (int64_t token = 0; token < tokens; ++token)
@@ -148,11 +159,13 @@ TEST(Meaning, norms) {
     Draws draws(1);
     OpGraph ops;
     Shape shape{c.samples, c.positions, c.channels}, rowShape{c.samples, c.positions};
-    Values inputs{{"x", draws.tensor(shape, -1, 1.5)}, {"gain", draws.tensor({c.channels})}, {"bias", draws.tensor({c.channels})}};
+    Values inputs{{"x", draws.tensor(shape, -1, 1.5)},
+                  {"gain", draws.tensor({c.channels})},
+                  {"bias", draws.tensor({c.channels})}};
     Value x = ops.input("x", shape), gain = ops.input("gain", {c.channels});
     auto eps = ops.builder.getF64FloatAttr(1e-3);
-    auto layer = train::LayerNormOp::create(ops.builder, ops.loc, ops.f32(shape), ops.f32(rowShape), ops.f32(rowShape), x, gain,
-                                            ops.input("bias", {c.channels}), eps);
+    auto layer = train::LayerNormOp::create(ops.builder, ops.loc, ops.f32(shape), ops.f32(rowShape), ops.f32(rowShape),
+                                            x, gain, ops.input("bias", {c.channels}), eps);
     auto rms = train::RmsNormOp::create(ops.builder, ops.loc, ops.f32(shape), ops.f32(rowShape), x, gain, eps);
     ops.output("layer", layer.getResult());
     ops.output("mean", layer.getMean());
@@ -178,7 +191,8 @@ TEST(Meaning, norms) {
         rmsY.set(token * c.channels + i, y, std::fabs(y) * plain.condition);
       }
     }
-    expectMeaning(ops, inputs, {{"layer", layerY}, {"mean", mean}, {"rstd", rstd}, {"rms", rmsY}, {"rms_rstd", rmsRstd}});
+    expectMeaning(ops, inputs,
+                  {{"layer", layerY}, {"mean", mean}, {"rstd", rstd}, {"rms", rmsY}, {"rms_rstd", rmsRstd}});
   }
 }
 
@@ -204,14 +218,18 @@ TEST(Meaning, normGradients) {
     Draws draws(1);
     OpGraph ops;
     Shape shape{c.samples, c.positions, c.channels}, rowShape{c.samples, c.positions};
-    Values inputs{{"dy", draws.tensor(shape)}, {"x", draws.tensor(shape)}, {"gain", draws.tensor({c.channels})},
-                  {"mean", draws.tensor(rowShape)}, {"rstd", draws.tensor(rowShape, 0.5, 2)}};
+    Values inputs{{"dy", draws.tensor(shape)},
+                  {"x", draws.tensor(shape)},
+                  {"gain", draws.tensor({c.channels})},
+                  {"mean", draws.tensor(rowShape)},
+                  {"rstd", draws.tensor(rowShape, 0.5, 2)}};
     Value dy = ops.input("dy", shape), x = ops.input("x", shape), gain = ops.input("gain", {c.channels});
     Value rstd = ops.input("rstd", rowShape);
     auto sums = ops.f32({8, c.channels});
     auto layer = train::LayerNormGradOp::create(ops.builder, ops.loc, ops.f32(shape), sums, sums, dy, x, gain,
                                                 ops.input("mean", rowShape), rstd, Value(), Value(), c.nodes);
-    auto rms = train::RmsNormGradOp::create(ops.builder, ops.loc, ops.f32(shape), sums, dy, x, gain, rstd, Value(), c.nodes);
+    auto rms =
+        train::RmsNormGradOp::create(ops.builder, ops.loc, ops.f32(shape), sums, dy, x, gain, rstd, Value(), c.nodes);
     ops.output("layer_dx", layer.getDx());
     ops.output("layer_dgain", layer.getDgain());
     ops.output("layer_dbias", layer.getDbias());
@@ -222,7 +240,8 @@ TEST(Meaning, normGradients) {
     Expected layerDx(shape, c.channels), layerDgain({8, c.channels}, tokens), layerDbias({8, c.channels}, tokens),
         rmsDx(shape, c.channels), rmsDgain({8, c.channels}, tokens);
     for (int64_t token = 0; token < tokens; ++token) {
-      const double *xRow = inputs["x"].f64.data() + token * c.channels, *dyRow = inputs["dy"].f64.data() + token * c.channels;
+      const double *xRow = inputs["x"].f64.data() + token * c.channels,
+                   *dyRow = inputs["dy"].f64.data() + token * c.channels;
       double rowMean = inputs["mean"].f64[token], rowRstd = inputs["rstd"].f64[token];
       std::vector<double> centered, plain;
       for (int64_t i = 0; i < c.channels; ++i) {
@@ -236,8 +255,12 @@ TEST(Meaning, normGradients) {
       expectNormRow(layerDx, token * c.channels, c.channels, dyRow, inputs["gain"].f64, centered, rowRstd, true);
       expectNormRow(rmsDx, token * c.channels, c.channels, dyRow, inputs["gain"].f64, plain, rowRstd, false);
     }
-    expectMeaning(ops, inputs, {{"layer_dx", layerDx}, {"layer_dgain", layerDgain}, {"layer_dbias", layerDbias},
-                                {"rms_dx", rmsDx}, {"rms_dgain", rmsDgain}});
+    expectMeaning(ops, inputs,
+                  {{"layer_dx", layerDx},
+                   {"layer_dgain", layerDgain},
+                   {"layer_dbias", layerDbias},
+                   {"rms_dx", rmsDx},
+                   {"rms_dgain", rmsDgain}});
   }
 }
 
@@ -275,8 +298,8 @@ TEST(Meaning, rope) {
   Draws draws(1);
   OpGraph ops;
   SmallVector<double> frequencies{1, 0.1, 0.01};
-  auto tables = train::RopeTableOp::create(ops.builder, ops.loc, ops.f32({20, 3}), ops.f32({20, 3}), frequencies,
-                                           APFloat(1.25));
+  auto tables =
+      train::RopeTableOp::create(ops.builder, ops.loc, ops.f32({20, 3}), ops.f32({20, 3}), frequencies, APFloat(1.25));
   Values inputs{{"x", draws.tensor({2, 5, 12})}, {"positions", draws.ids({2, 5}, 20)}};
   Value x = ops.input("x", {2, 5, 12}), positions = ops.input("positions", {2, 5}, true);
   for (bool inverse : {false, true})

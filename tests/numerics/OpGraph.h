@@ -39,7 +39,9 @@ private:
 class Draws {
 public:
   explicit Draws(uint64_t seed) : engine(seed) {}
-  double uniform(double low = -1, double high = 1) { return float(low + (high - low) * double(engine() >> 40) * 0x1p-24); }
+  double uniform(double low = -1, double high = 1) {
+    return float(low + (high - low) * double(engine() >> 40) * 0x1p-24);
+  }
   int32_t below(int32_t n) { return int32_t(engine() % uint64_t(n)); }
   HostTensor tensor(llvm::ArrayRef<int64_t> shape, double low = -1, double high = 1);
   // Ids below n; about one in `gaps` is -1.
@@ -61,7 +63,8 @@ bool sameBits(const HostTensor &a, const HostTensor &b);
 using Values = std::map<std::string, HostTensor>;
 
 // Runs `graph` once: `variables` set, everything that it wrote returned.
-Values run(OpGraph &ops, llvm::StringRef graph, ReferenceMode mode, const Values &variables, const rcp_step_params_v1 &params = {});
+Values run(OpGraph &ops, llvm::StringRef graph, ReferenceMode mode, const Values &variables,
+           const rcp_step_params_v1 &params = {});
 
 } // namespace recipe::test
 #endif

@@ -1,5 +1,5 @@
-// The order of token sums, bit for bit in mode exact: a micro-batch of several batch segments equals one micro-batch for each of
-// them, merged by tree_merge; a segment of several micro-batches equals one longer chain.
+// The order of token sums, bit for bit in mode exact: a micro-batch of several batch segments equals one micro-batch
+// for each of them, merged by tree_merge; a segment of several micro-batches equals one longer chain.
 #include "dialects/train/Segments.h"
 #include "tests/numerics/OpGraph.h"
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kSamples = 4, kPositions = 11, kChannels = 19, kRows = 37;
 
-// One op over `samples` samples. Inputs "s_.." have a row for each sample, "p_.." none; outputs "s_.." likewise, "sum_X" are sums
-// over tokens, which continue from "acc_X" when `accumulate` is set.
+// One op over `samples` samples. Inputs "s_.." have a row for each sample, "p_.." none; outputs "s_.." likewise,
+// "sum_X" are sums over tokens, which continue from "acc_X" when `accumulate` is set.
 struct Build {
   OpGraph &ops;
   int64_t samples, nodes;
@@ -23,7 +23,9 @@ struct Build {
   Value perSample(StringRef name) const { return ops.input(name, tokens(kChannels)); }
   Value rows(StringRef name) const { return ops.input(name, {samples, kPositions}); }
   Value ids(StringRef name) const { return ops.input(name, {samples, kPositions}, true); }
-  Value accumulator(StringRef name, ArrayRef<int64_t> shape) const { return accumulate ? ops.input(name, shape) : Value(); }
+  Value accumulator(StringRef name, ArrayRef<int64_t> shape) const {
+    return accumulate ? ops.input(name, shape) : Value();
+  }
   RankedTensorType perSampleType() const { return ops.f32(tokens(kChannels)); }
 };
 
@@ -33,21 +35,23 @@ struct TokenOp {
 };
 
 void biasGrad(const Build &b) {
-  b.ops.output("sum_b", train::BiasGradOp::create(b.ops.builder, b.ops.loc, b.ops.f32({8, kChannels}), b.perSample("s_dy"),
-                                                  b.accumulator("acc_b", {8, kChannels}), b.nodes));
+  b.ops.output("sum_b",
+               train::BiasGradOp::create(b.ops.builder, b.ops.loc, b.ops.f32({8, kChannels}), b.perSample("s_dy"),
+                                         b.accumulator("acc_b", {8, kChannels}), b.nodes));
 }
 
 void embeddingGrad(const Build &b) {
-  b.ops.output("sum_t", train::EmbeddingGradOp::create(b.ops.builder, b.ops.loc, b.ops.f32({kRows, kChannels}), b.perSample("s_dy"),
-                                                       b.ids("s_ids"), b.accumulator("acc_t", {kRows, kChannels}), b.nodes));
+  b.ops.output("sum_t", train::EmbeddingGradOp::create(b.ops.builder, b.ops.loc, b.ops.f32({kRows, kChannels}),
+                                                       b.perSample("s_dy"), b.ids("s_ids"),
+                                                       b.accumulator("acc_t", {kRows, kChannels}), b.nodes));
 }
 
 void contractTokens(const Build &b) {
   auto segments = b.ops.builder.getDenseI64ArrayAttr(train::equalSegments(b.samples * kPositions, b.nodes));
   b.ops.output("sum_w", train::ContractOp::create(b.ops.builder, b.ops.loc, b.ops.f32({kChannels, kChannels}),
                                                   ValueRange{b.perSample("s_dy")}, ValueRange{b.perSample("s_x")},
-                                                  b.accumulator("acc_w", {kChannels, kChannels}), train::ContractForm::TN,
-                                                  segments, DenseI64ArrayAttr()));
+                                                  b.accumulator("acc_w", {kChannels, kChannels}),
+                                                  train::ContractForm::TN, segments, DenseI64ArrayAttr()));
 }
 
 void layerNormGrad(const Build &b) {
@@ -72,9 +76,10 @@ void rmsNormGrad(const Build &b) {
 void lossGrad(const Build &b) {
   OpBuilder &builder = b.ops.builder;
   auto op = train::LinearCrossEntropyGradOp::create(
-      builder, b.ops.loc, b.ops.f32({8}), b.ops.f32({8}), b.perSampleType(), b.ops.f32({kRows, kChannels}), b.perSample("s_x"),
-      b.ops.input("p_w", {kRows, kChannels}), b.ids("s_ids"), b.accumulator("acc_l", {8}), b.accumulator("acc_c", {8}),
-      b.accumulator("acc_w", {kRows, kChannels}), builder.getI64IntegerAttr(8), builder.getI64IntegerAttr(b.nodes));
+      builder, b.ops.loc, b.ops.f32({8}), b.ops.f32({8}), b.perSampleType(), b.ops.f32({kRows, kChannels}),
+      b.perSample("s_x"), b.ops.input("p_w", {kRows, kChannels}), b.ids("s_ids"), b.accumulator("acc_l", {8}),
+      b.accumulator("acc_c", {8}), b.accumulator("acc_w", {kRows, kChannels}), builder.getI64IntegerAttr(8),
+      builder.getI64IntegerAttr(b.nodes));
   b.ops.output("sum_l", op.getLoss());
   b.ops.output("sum_c", op.getCount());
   b.ops.output("s_dx", op.getDx());
@@ -96,17 +101,19 @@ void attention(const Build &b) {
   Value q = b.perSample("s_x"), k = b.perSample("s_dy"), v = b.perSample("s_v");
   auto op = train::AttentionOp::create(builder, b.ops.loc, b.perSampleType(), rows, rows, q, k, v, heads, heads, scale,
                                        probability, id);
-  auto grad = train::AttentionGradOp::create(builder, b.ops.loc, b.perSampleType(), b.perSampleType(), b.perSampleType(), v, q, k,
-                                             v, op.getResult(), op.getRowMax(), op.getRowSum(), heads, heads, scale, probability, id);
+  auto grad = train::AttentionGradOp::create(builder, b.ops.loc, b.perSampleType(), b.perSampleType(),
+                                             b.perSampleType(), v, q, k, v, op.getResult(), op.getRowMax(),
+                                             op.getRowSum(), heads, heads, scale, probability, id);
   b.ops.output("s_o", op.getResult());
   b.ops.output("s_dq", grad.getDq());
   b.ops.output("s_dk", grad.getDk());
   b.ops.output("s_dv", grad.getDv());
 }
 
-const TokenOp tokenOps[] = {{"bias_grad", biasGrad},           {"embedding_grad", embeddingGrad}, {"contract", contractTokens},
-                            {"layer_norm_grad", layerNormGrad}, {"rms_norm_grad", rmsNormGrad},
-                            {"linear_cross_entropy_grad", lossGrad}, {"dropout", dropout}, {"attention", attention}};
+const TokenOp tokenOps[] = {{"bias_grad", biasGrad},        {"embedding_grad", embeddingGrad},
+                            {"contract", contractTokens},   {"layer_norm_grad", layerNormGrad},
+                            {"rms_norm_grad", rmsNormGrad}, {"linear_cross_entropy_grad", lossGrad},
+                            {"dropout", dropout},           {"attention", attention}};
 
 Values allInputs() {
   Draws draws(4);
@@ -159,8 +166,8 @@ HostTensor mergeNodes(ArrayRef<HostTensor> nodes) {
   OpGraph ops;
   SmallVector<int64_t> shape = nodes[0].shape, pendingShape{2};
   pendingShape.append(shape);
-  auto op = train::TreeMergeOp::create(ops.builder, ops.loc, ops.f32(shape), ops.f32(pendingShape), ops.input("value", shape),
-                                       ops.input("pending", pendingShape));
+  auto op = train::TreeMergeOp::create(ops.builder, ops.loc, ops.f32(shape), ops.f32(pendingShape),
+                                       ops.input("value", shape), ops.input("pending", pendingShape));
   ops.output("result", op.getResult());
   ops.output("pending", op.getPendingResult());
   Values variables{{"pending", filled(pendingShape, NAN)}}; // nothing may depend on it
@@ -218,8 +225,8 @@ TEST(TreeMerge, keepsPendingSubtreesAsABinaryCounter) {
       nodes.push_back(draws.tensor({3}));
     OpGraph ops;
     SmallVector<int64_t> pendingShape{3, 3};
-    auto op = train::TreeMergeOp::create(ops.builder, ops.loc, ops.f32({3}), ops.f32(pendingShape), ops.input("value", {3}),
-                                         ops.input("pending", pendingShape));
+    auto op = train::TreeMergeOp::create(ops.builder, ops.loc, ops.f32({3}), ops.f32(pendingShape),
+                                         ops.input("value", {3}), ops.input("pending", pendingShape));
     ops.output("result", op.getResult());
     ops.output("pending", op.getPendingResult());
     Values variables{{"pending", filled(pendingShape, NAN)}};

@@ -13,7 +13,8 @@ namespace {
 const ReferenceMode bothModes[] = {ReferenceMode::Fp64, ReferenceMode::Exact};
 
 // Runs the graph and returns the step scalars it leaves.
-rcp_step_params_v1 scalarsAfter(OpGraph &ops, ReferenceMode mode, const Values &variables, const rcp_step_params_v1 &before) {
+rcp_step_params_v1 scalarsAfter(OpGraph &ops, ReferenceMode mode, const Values &variables,
+                                const rcp_step_params_v1 &before) {
   interp::Interpreter interpreter(ops.module, mode);
   interpreter.params() = before;
   for (const auto &[name, value] : variables)
@@ -25,14 +26,16 @@ rcp_step_params_v1 scalarsAfter(OpGraph &ops, ReferenceMode mode, const Values &
 TEST(Update, initialValuesAreTheSameFloatsInBothModes) {
   OpGraph ops;
   auto make = [&](StringRef name, int64_t key) {
-    ops.output(name, train::InitNormalOp::create(ops.builder, ops.loc, ops.f32({41, 51}), ops.builder.getF64FloatAttr(0.02),
-                                                 ops.builder.getI64IntegerAttr(key)));
+    ops.output(name,
+               train::InitNormalOp::create(ops.builder, ops.loc, ops.f32({41, 51}), ops.builder.getF64FloatAttr(0.02),
+                                           ops.builder.getI64IntegerAttr(key)));
   };
   make("a", 77);
   make("b", 78);
   rcp_step_params_v1 params{};
   params.seed = 3;
-  Values exact = run(ops, "forward", ReferenceMode::Exact, {}, params), fp64 = run(ops, "forward", ReferenceMode::Fp64, {}, params);
+  Values exact = run(ops, "forward", ReferenceMode::Exact, {}, params),
+         fp64 = run(ops, "forward", ReferenceMode::Fp64, {}, params);
   params.seed = 4;
   Values other = run(ops, "forward", ReferenceMode::Exact, {}, params);
   double squares = 0;
@@ -134,9 +137,9 @@ struct AdamwGraph {
   explicit AdamwGraph(double decay) {
     OpBuilder &b = ops.builder;
     auto type = ops.f32({5});
-    auto op = train::AdamwOp::create(b, ops.loc, type, type, type, ops.input("p", {5}), ops.input("m", {5}), ops.input("v", {5}),
-                                     ops.input("g", {5}), b.getF64FloatAttr(0.9), b.getF64FloatAttr(0.95), b.getF64FloatAttr(1e-8),
-                                     b.getF64FloatAttr(decay));
+    auto op = train::AdamwOp::create(b, ops.loc, type, type, type, ops.input("p", {5}), ops.input("m", {5}),
+                                     ops.input("v", {5}), ops.input("g", {5}), b.getF64FloatAttr(0.9),
+                                     b.getF64FloatAttr(0.95), b.getF64FloatAttr(1e-8), b.getF64FloatAttr(decay));
     ops.output("p_out", op.getParameterResult());
     ops.output("m_out", op.getMResult());
     ops.output("v_out", op.getVResult());
@@ -146,9 +149,11 @@ struct AdamwGraph {
 
 TEST(Update, adamwMatchesItsDefinition) {
   Draws draws(1);
-  Values in{{"p", draws.tensor({5})}, {"m", draws.tensor({5})}, {"v", draws.tensor({5}, 0, 1)}, {"g", draws.tensor({5})}};
+  Values in{
+      {"p", draws.tensor({5})}, {"m", draws.tensor({5})}, {"v", draws.tensor({5}, 0, 1)}, {"g", draws.tensor({5})}};
   rcp_step_params_v1 params{};
-  params.grad_scale = 0.3, params.learning_rate = 0.01, params.bias_correction1 = 0.19, params.bias_correction2 = 0.0975;
+  params.grad_scale = 0.3, params.learning_rate = 0.01, params.bias_correction1 = 0.19,
+  params.bias_correction2 = 0.0975;
   for (double decay : {0.0, 0.1}) {
     AdamwGraph graph(decay);
     for (ReferenceMode mode : bothModes) {
@@ -168,7 +173,8 @@ TEST(Update, adamwMatchesItsDefinition) {
 
 TEST(Update, aSkippedUpdateLeavesAllStateAlone) {
   Draws draws(1);
-  Values in{{"p", draws.tensor({5})}, {"m", draws.tensor({5})}, {"v", draws.tensor({5}, 0, 1)}, {"g", filled({5}, NAN)}};
+  Values in{
+      {"p", draws.tensor({5})}, {"m", draws.tensor({5})}, {"v", draws.tensor({5}, 0, 1)}, {"g", filled({5}, NAN)}};
   AdamwGraph graph(0.1);
   rcp_step_params_v1 params{};
   params.skip_update = 1;

@@ -140,7 +140,8 @@ TEST_F(InterpreterTest, inputsAreCheckedWhereTheyAreUsed) {
 
 std::string reduced(int ranks) {
   return R"(
-  dist.mesh @mesh ["data"] [)" + std::to_string(ranks) + R"(]
+  dist.mesh @mesh ["data"] [)" +
+         std::to_string(ranks) + R"(]
   train.variable @x : tensor<2xf32> output
   train.graph @sum {
     %x = train.read @x : tensor<2xf32>
@@ -167,10 +168,11 @@ TEST_F(InterpreterTest, collectivesAreTheIdentityOnOneRank) {
 std::string counting(StringRef facts, ArrayRef<StringRef> graphs) {
   std::string text = "module attributes {train.step = {" + facts.str() + "}} {\n";
   for (StringRef graph : graphs)
-    text += "  train.variable @n_" + graph.str() + " : tensor<1xf32> output\n  train.graph @" + graph.str() + " {\n    %n = train.read @n_" +
-            graph.str() + " : tensor<1xf32>\n    %one = train.fill {value = 1.0 : f64} : () -> tensor<1xf32>\n" +
-            "    %m = train.add %n, %one : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>\n    train.write @n_" + graph.str() +
-            ", %m : tensor<1xf32>\n  }\n";
+    text += "  train.variable @n_" + graph.str() + " : tensor<1xf32> output\n  train.graph @" + graph.str() +
+            " {\n    %n = train.read @n_" + graph.str() +
+            " : tensor<1xf32>\n    %one = train.fill {value = 1.0 : f64} : () -> tensor<1xf32>\n" +
+            "    %m = train.add %n, %one : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>\n    train.write @n_" +
+            graph.str() + ", %m : tensor<1xf32>\n  }\n";
   return text + "}";
 }
 
@@ -182,9 +184,9 @@ struct Factoring {
 TEST_F(InterpreterTest, aStepRunsEachGraphUnderItsPredicate) {
   for (Factoring f : {Factoring{1, 4, 4, 4, 4, 4}, Factoring{2, 4, 4, 2, 2, 2}, Factoring{4, 4, 4, 1, 1, 0},
                       Factoring{1, 12, 4, 12, 4, 4}, Factoring{3, 12, 4, 4, 4, 4}, Factoring{1, 5, 8, 5, 1, 0}}) {
-    std::string facts = "batch_size = " + std::to_string(f.batchSize) + " : i64, seq_length = 3 : i64, global_batch = " +
-                        std::to_string(f.globalBatch) + " : i64, batch_segments = " + std::to_string(f.segments) +
-                        " : i64, segments = 8 : i64";
+    std::string facts = "batch_size = " + std::to_string(f.batchSize) +
+                        " : i64, seq_length = 3 : i64, global_batch = " + std::to_string(f.globalBatch) +
+                        " : i64, batch_segments = " + std::to_string(f.segments) + " : i64, segments = 8 : i64";
     OwningOpRef<ModuleOp> module =
         parse(counting(facts, {"prologue", "segment_begin", "train", "segment_end", "update"}));
     Interpreter interpreter(*module, ReferenceMode::Exact);
