@@ -209,6 +209,8 @@ absl::StatusOr<absl::Span<std::byte>> Executor::buffer(const std::string &name, 
     if (buffer.name() != name)
       continue;
     assert((slot == 0 || buffer.region() == abi::INPUT) && "only inputs have two slots");
+    if (buffer.min_nodes() > loaded.plan.nodeCount)
+      return absl::NotFoundError(absl::StrCat("buffer '", name, "' is not on this rank"));
     return absl::Span<std::byte>(bufferAddress(arena, buffer, slot), size_t(buffer.bytes()));
   }
   return absl::NotFoundError(absl::StrCat("no buffer '", name, "'"));

@@ -44,7 +44,9 @@ Program::Program(const LoadedStep &step, const abi::SubProgram &program, const A
       void *const *first = addresses.data() + addresses.size();
       for (const abi::KernelArgument &argument : instruction.arguments()) {
         const abi::Buffer &buffer = step.step->buffers(int(argument.buffer()));
-        addresses.push_back(bufferAddress(arena, buffer, buffer.region() == abi::INPUT ? slot : 0) + argument.offset());
+        bool absent = buffer.min_nodes() > step.plan.nodeCount;
+        int bufferSlot = buffer.region() == abi::INPUT ? slot : 0;
+        addresses.push_back(absent ? nullptr : bufferAddress(arena, buffer, bufferSlot) + argument.offset());
       }
       launches.push_back({first, instruction.scalars().data(), params, host});
       Item &item = items[i];

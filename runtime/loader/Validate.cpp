@@ -21,6 +21,10 @@ static absl::Status checkInstruction(const recipe::abi::Step &step, const Instru
     if (argument.offset() != 0 && argument.offset() >= buffer.bytes())
       return invalid("argument must start inside buffer '", buffer.name(), "' of ", buffer.bytes(), " bytes, got ",
                      argument.offset());
+    // Such an instruction runs, if at all, with fewer tree levels than it has arguments for.
+    if (buffer.min_nodes() != 0 && instruction.predicate() != recipe::abi::ACCUMULATING)
+      return invalid("buffer '", buffer.name(), "' is not on every rank: the predicate must be ACCUMULATING, got ",
+                     recipe::abi::Predicate_Name(instruction.predicate()));
   }
   if (instruction.workgroups() < 1 || instruction.workgroups() > INT_MAX)
     return invalid("workgroups must be 1..", INT_MAX, ", got ", instruction.workgroups());

@@ -42,13 +42,18 @@ template <typename Shape> static int64_t elementCount(const Shape &shape) {
   return count;
 }
 
-static absl::Status checkBuffer(const Buffer &buffer, const recipe::abi::Certificate::Row &memory) {
+static absl::Status checkBuffer(const Buffer &buffer, const RankPlan &plan) {
+  const recipe::abi::Certificate::Row &memory = plan.memory;
   if (!recipe::abi::DataType_IsValid(buffer.type()))
     return invalid("unknown data type ", int(buffer.type()));
   if (elementCount(buffer.shape()) < 0)
     return invalid("shape out of range, got [", absl::StrJoin(buffer.shape(), ", "), "]");
   if (buffer.offset() % 64 != 0 || buffer.slot_stride() % 64 != 0)
     return invalid("must be 64-byte aligned, got offset ", buffer.offset(), " and slot stride ", buffer.slot_stride());
+  if (buffer.min_nodes() != 0 && buffer.region() != recipe::abi::STATE)
+    return invalid("min_nodes is for state buffers, got ", buffer.min_nodes());
+  if (buffer.min_nodes() > plan.nodeCount)
+    return absl::OkStatus(); // not on this rank
   uint64_t region = 0, extent = buffer.bytes();
   switch (buffer.region()) {
   case recipe::abi::STATE:
@@ -86,7 +91,7 @@ absl::Status recipe::rt::validateBuffers(const abi::Step &step, const RankPlan &
   for (const Buffer &buffer : step.buffers()) {
     if (buffer.name().empty() || !names.insert(buffer.name()).second)
       return invalid("buffer names must be unique and not empty, got '", buffer.name(), "'");
-    absl::Status status = checkBuffer(buffer, plan.memory);
+    absl::Status status = checkBuffer(buffer, plan);
     if (status.ok() &&
         (buffer.name() == "input:tokens" || buffer.name() == "input:labels" || buffer.name() == "input:positions"))
       status = checkInput(buffer, step.manifest());
@@ -97,7 +102,7 @@ absl::Status recipe::rt::validateBuffers(const abi::Step &step, const RankPlan &
     if (constant.buffer() >= uint32_t(step.buffers_size()))
       return invalid("constant: buffer must be below ", step.buffers_size(), ", got ", constant.buffer());
     const Buffer &buffer = step.buffers(int(constant.buffer()));
-    if (buffer.region() != abi::STATE || constant.data().size() != buffer.bytes())
+    if (buffer.region() != abi::STATE || buffer.min_nodes() != 0 || constant.data().size() != buffer.bytes())
       return invalid("constant '", buffer.name(), "': must fill a state buffer of ", buffer.bytes(), " bytes, got ",
                      constant.data().size());
   }
@@ -137,14 +142,14 @@ absl::Status recipe::rt::validateParameters(const abi::Step &step) {
     if (parameter.buffer() >= buffers)
       return bad("buffer must be below ", buffers, ", got ", parameter.buffer());
     for (uint32_t index : parameter.gradient_buffers())
-      if (index >= buffers)
-        return bad("gradient buffer must be below ", buffers, ", got ", index);
+      if (index >= buffers || step.buffers(int(index)).min_nodes() != 0)
+        return bad("gradient buffer must be below ", buffers, " and on every rank, got ", index);
     for (uint32_t index : parameter.optimizer_buffers())
       if (index >= buffers)
         return bad("optimizer buffer must be below ", buffers, ", got ", index);
     int64_t elements = elementCount(parameter.shape());
     const Buffer &buffer = step.buffers(int(parameter.buffer()));
-    if (buffer.region() != abi::STATE || buffer.type() != abi::F32 || elements < 0 ||
+    if (buffer.region() != abi::STATE || buffer.min_nodes() != 0 || buffer.type() != abi::F32 || elements < 0 ||
         uint64_t(elements) * 4 > buffer.bytes())
       return bad("its buffer must be an F32 state buffer of [", absl::StrJoin(parameter.shape(), ", "), "], got ",
                  buffer.bytes(), " bytes");

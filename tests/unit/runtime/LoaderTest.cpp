@@ -82,6 +82,14 @@ static const Refusal refusals[] = {
      {"'input:positions'", "inside its region"}},
     {"small input", [](auto &s) { s.mutable_buffers(7)->set_bytes(8); }, {"'input:tokens'", "64 bytes, got 8"}},
     {"input type", [](auto &s) { s.mutable_buffers(8)->set_type(abi::F32); }, {"'input:labels'", "I32"}},
+    {"absent input",
+     [](auto &s) { s.mutable_buffers(7)->set_min_nodes(2); },
+     {"min_nodes is for state buffers, got 2"}},
+    {"absent constant", [](auto &s) { s.mutable_buffers(6)->set_min_nodes(2); }, {"'const:scale'", "4 bytes, got 4"}},
+    {"absent parameter", [](auto &s) { s.mutable_buffers(0)->set_min_nodes(1); }, {"'line'", "F32 state buffer"}},
+    {"absent but used",
+     [](auto &s) { s.mutable_buffers(2)->set_min_nodes(2); },
+     {"must be ACCUMULATING, got SEGMENT_BEGIN"}},
     {"constant index", [](auto &s) { s.mutable_constants(0)->set_buffer(99); }, {"below 12, got 99"}},
     {"constant size", [](auto &s) { s.mutable_constants(0)->set_data("abc"); }, {"'const:scale'", "4 bytes, got 3"}},
     {"parameter buffer", [](auto &s) { s.mutable_parameters(0)->set_buffer(12); }, {"'line'", "below 12, got 12"}},
@@ -154,6 +162,21 @@ TEST(Loader, RefusesIllegalRanksByNamingTheLegal) {
   rt::LoadOptions options;
   options.ranks = 3;
   EXPECT_TRUE(contains(refusal(step, options), "got 3 and 1, 2")) << refusal(step, options);
+}
+
+TEST(Loader, StateOfManyNodesNeedsNoPlaceOnFew) {
+  LineShape shape;
+  shape.batch = 8; // one node
+  abi::Step step = makeLineStep(shape);
+  step.mutable_buffers(3)->set_min_nodes(2); // pending:line
+  step.mutable_buffers(3)->set_offset(1 << 30);
+  EXPECT_EQ(refusal(step), "");
+  shape.batch = 4;
+  step = makeLineStep(shape);
+  step.mutable_buffers(3)->set_min_nodes(2);
+  EXPECT_EQ(refusal(step), "");
+  step.mutable_buffers(3)->set_offset(1 << 30);
+  EXPECT_TRUE(contains(refusal(step), "'pending:line': must lie inside its region"));
 }
 
 TEST(Loader, ChoosesTheFirstObjectThatRuns) {
