@@ -7,8 +7,8 @@
 
 namespace recipe::interp {
 
-// Fails with a diagnostic at the first variable or step scalar that differs, or when a graph cannot be run. Compares
-// the variables that `before` has; `after` must have them too.
+// Fails with a diagnostic at the first variable or step scalar that differs, when a graph cannot be run, or when it
+// leaves nothing behind. Compares the variables that `before` has; `after` must have them too.
 llvm::LogicalResult sameValues(mlir::ModuleOp before, mlir::ModuleOp after, llvm::StringRef graph, uint64_t seed);
 
 } // namespace recipe::interp

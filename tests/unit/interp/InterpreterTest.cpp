@@ -111,6 +111,12 @@ TEST_F(InterpreterTest, aMissingWriteIsFound) {
   EXPECT_TRUE(failed(sameValues(*before, *after, "double", 1)));
 }
 
+TEST_F(InterpreterTest, aGraphWithoutEffectCannotBeCompared) {
+  OwningOpRef<ModuleOp> module = parse("train.graph @idle { }");
+  EXPECT_TRUE(failed(sameValues(*module, *module, "idle", 1)));
+  EXPECT_NE(message.find("writes nothing that could be compared"), std::string::npos) << message;
+}
+
 const char *const look = R"(
   train.variable @table : tensor<5x2xf32> output
   train.variable @y : tensor<1x3x2xf32> output
