@@ -39,7 +39,8 @@ public:
   }
 
 private:
-  // State and input buffers, and every slot of the latter, are disjoint and inside their region in every row where they exist.
+  // State and input buffers, and every slot of the latter, are disjoint and inside their region in every row where they
+  // exist.
   LogicalResult checkResidents() {
     for (Space region : {Space::State, Space::Input}) {
       std::map<int64_t, std::pair<int64_t, BufferOp>> taken;
@@ -65,11 +66,13 @@ private:
   LogicalResult checkTransientEnds() {
     for (auto &[name, buffer] : buffers)
       if (buffer.getSpace() == Space::Transient && buffer.end() > int64_t(arena.getScratchOffset()))
-        return buffer.emitOpError("must end before the scratch, got ") << buffer.end() << " and " << arena.getScratchOffset();
+        return buffer.emitOpError("must end before the scratch, got ")
+               << buffer.end() << " and " << arena.getScratchOffset();
     int64_t end = arena.getScratchOffset() + arena.getScratchStride() * arena.getMaxThreads();
     for (auto row : arena.getRows().getAsRange<RowAttr>())
       if (row.getTransient() < end)
-        return arena.emitOpError("transient region must hold buffers and scratch, got ") << row.getTransient() << " and " << end;
+        return arena.emitOpError("transient region must hold buffers and scratch, got ")
+               << row.getTransient() << " and " << end;
     return success();
   }
 
@@ -109,9 +112,11 @@ private:
           return instruction.emitOpError("must not read what is not written yet, got ") << slice.getBuffer();
         if (reads && life.writer.getPredicate() != Predicate::Always &&
             life.writer.getPredicate() != instruction.getPredicate())
-          return instruction.emitOpError("must not run when the writer of its operand does not, got ") << slice.getBuffer();
+          return instruction.emitOpError("must not run when the writer of its operand does not, got ")
+                 << slice.getBuffer();
         if (!reads && life.writer && life.first != group)
-          return instruction.emitOpError("must not write what another instruction has written, got ") << slice.getBuffer();
+          return instruction.emitOpError("must not write what another instruction has written, got ")
+                 << slice.getBuffer();
         if (!reads && !life.writer) {
           life.writer = instruction;
           life.first = group;
@@ -121,7 +126,8 @@ private:
     return success();
   }
 
-  // Sweep over time: the buffers that live at once are kept by offset, so that a new one need only be held against its neighbours.
+  // Sweep over time: the buffers that live at once are kept by offset, so that a new one need only be held against its
+  // neighbours.
   LogicalResult checkOverlaps(llvm::MapVector<StringAttr, Life> &lives) {
     // `lives` is in order of first use already.
     SmallVector<std::pair<int64_t, StringAttr>> byLast;
@@ -154,8 +160,9 @@ private:
 
   static LogicalResult insert(std::map<int64_t, std::pair<int64_t, BufferOp>> &live, BufferOp buffer, int64_t offset) {
     auto conflict = [&](BufferOp other) {
-      InFlightDiagnostic error = buffer.emitOpError("must not lie on the bytes of a buffer that lives at the same time, got @")
-                                 << other.getSymName();
+      InFlightDiagnostic error =
+          buffer.emitOpError("must not lie on the bytes of a buffer that lives at the same time, got @")
+          << other.getSymName();
       error.attachNote(other.getLoc()) << "which lies here";
       return error;
     };

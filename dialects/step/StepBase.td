@@ -23,16 +23,16 @@ def Step_ArgumentKind : I32EnumAttr<"ArgumentKind", "what a launch argument refe
   let genSpecializedAttr = 0;
 }
 
-// An operand, result or temporary of the enclosing train.kernel, at a byte offset.
 def Step_ArgumentAttr : AttrDef<Step_Dialect, "Argument"> {
   let mnemonic = "arg";
+  let summary = "An operand, result or temporary of the enclosing train.kernel, at a byte offset";
   let parameters = (ins EnumParameter<Step_ArgumentKind>:$kind, "int64_t":$index, "int64_t":$offset);
   let assemblyFormat = "`<` $kind $index `+` $offset `>`";
 }
 
-// One launch of a kernel: argument order, constant scalars, number of workgroups, private scratch bytes per thread.
 def Step_LaunchAttr : AttrDef<Step_Dialect, "Launch"> {
   let mnemonic = "launch";
+  let summary = "One launch of a kernel: argument order, constant scalars, number of workgroups, private scratch bytes per thread";
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$kernel, OptionalArrayRefParameter<"::recipe::step::ArgumentAttr">:$arguments,
     "::mlir::DenseI64ArrayAttr":$scalars, "int64_t":$workgroups, "int64_t":$scratch_bytes, "int64_t":$flops, "int64_t":$bytes);
   let assemblyFormat = "`<` $kernel `(` (`)`) : ($arguments^ `)`)? `,` `scalars` `=` $scalars `,` `workgroups` `=` $workgroups `,` `scratch` `=` $scratch_bytes `,` `flops` `=` $flops `,` `bytes` `=` $bytes `>`";
@@ -60,23 +60,23 @@ def Step_Access : I32EnumAttr<"Access", "what a launch does with an argument", [
   let genSpecializedAttr = 0;
 }
 
-// An argument of an instruction: a buffer from a byte offset on, and what is done with it. A temp is written and read back.
 def Step_SliceAttr : AttrDef<Step_Dialect, "Slice"> {
   let mnemonic = "slice";
+  let summary = "An argument of an instruction: a buffer from a byte offset on, and what is done with it; a temp is written and read back";
   let parameters = (ins EnumParameter<Step_Access>:$access, "::mlir::FlatSymbolRefAttr":$buffer, "int64_t":$offset);
   let assemblyFormat = "`<` $access $buffer `+` $offset `>`";
 }
 
-// Bytes of one category at the peak.
 def Step_ShareAttr : AttrDef<Step_Dialect, "Share"> {
   let mnemonic = "share";
+  let summary = "Bytes of one category at the peak";
   let parameters = (ins "::mlir::StringAttr":$category, "int64_t":$bytes);
   let assemblyFormat = "`<` $category $bytes `>`";
 }
 
-// The arena on a number of ranks: region sizes, and the categories that are live when most is.
 def Step_RowAttr : AttrDef<Step_Dialect, "Row"> {
   let mnemonic = "row";
+  let summary = "The arena on a number of ranks: region sizes, and the categories that are live when most is";
   let parameters = (ins "int64_t":$ranks, "int64_t":$accumulation, "int64_t":$nodes, "int64_t":$state, "int64_t":$input,
     "int64_t":$transient, ArrayRefParameter<"::recipe::step::ShareAttr">:$shares);
   let assemblyFormat = "`<` `ranks` `=` $ranks `,` `accumulation` `=` $accumulation `,` `nodes` `=` $nodes `,` `state` `=` $state `,` `input` `=` $input `,` `transient` `=` $transient `,` `[` $shares `]` `>`";

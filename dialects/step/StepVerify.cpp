@@ -73,7 +73,8 @@ LogicalResult ArenaOp::verify() {
       return emitOpError("must stay within memory.budget, got ") << row.total() << " and " << getBudget();
   }
   if (getScratchStride() % kAlignment || getScratchOffset() % kAlignment)
-    return emitOpError("scratch must be aligned to 64 bytes, got ") << getScratchOffset() << " and " << getScratchStride();
+    return emitOpError("scratch must be aligned to 64 bytes, got ")
+           << getScratchOffset() << " and " << getScratchStride();
   return success();
 }
 
@@ -104,7 +105,8 @@ LogicalResult InstructionOp::verifySymbolUses(SymbolTableCollection &symbols) {
     if (!buffer)
       return emitOpError("must name a step.buffer, got ") << slice.getBuffer();
     if (slice.getOffset() < 0 || slice.getOffset() >= int64_t(buffer.getBytes()))
-      return emitOpError("argument must lie inside its buffer, got ") << slice << " and " << buffer.getBytes() << " bytes";
+      return emitOpError("argument must lie inside its buffer, got ")
+             << slice << " and " << buffer.getBytes() << " bytes";
   }
   return success();
 }

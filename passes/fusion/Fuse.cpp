@@ -1,7 +1,7 @@
 // Groups the ops of each graph into kernel regions. So far a group is one op; forming a region does not depend on that.
 #include "dialects/train/Names.h"
-#include "passes/Passes.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -35,8 +35,14 @@ void eraseDead(GraphOp graph) {
       op.erase();
 }
 
-// Moves the ops of a group into a new region at the place of its last op. Operands of a region of one op correspond to the
-// op's operands by number, results to its results; a larger region has the results that are used outside.
+// Inside a region tensors are local and plain: the layout stays at its boundary.
+Type plain(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return RankedTensorType::get(tensor.getShape(), tensor.getElementType());
+}
+
+// Moves the ops of a group into a new region at the place of its last op. Operands of a region of one op correspond to
+// the op's operands by number, results to its results; a larger region has the results that are used outside.
 void formKernel(const Group &group, StringRef name) {
   llvm::SmallPtrSet<Operation *, 8> members(group.begin(), group.end());
   SmallVector<Value> inputs, results;
@@ -45,14 +51,16 @@ void formKernel(const Group &group, StringRef name) {
       if (!members.contains(operand.getDefiningOp()))
         inputs.push_back(operand);
     for (Value result : op->getResults())
-      if (group.size() == 1 || llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
+      if (group.size() == 1 ||
+          llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
         results.push_back(result);
   }
   OpBuilder builder(group.back());
   auto kernel = train::KernelOp::create(builder, group.back()->getLoc(), ValueRange(results).getTypes(), inputs, name,
                                         /*launches=*/nullptr, /*temps=*/nullptr, /*in_place=*/nullptr);
+  SmallVector<Type> local = llvm::map_to_vector(ValueRange(inputs).getTypes(), plain);
   SmallVector<Location> locations(inputs.size(), kernel.getLoc());
-  Block *body = builder.createBlock(&kernel.getBody(), {}, ValueRange(inputs).getTypes(), locations);
+  Block *body = builder.createBlock(&kernel.getBody(), {}, local, locations);
   IRMapping inside;
   size_t next = 0;
   for (Operation *op : group) {
@@ -61,6 +69,8 @@ void formKernel(const Group &group, StringRef name) {
     for (OpOperand &operand : copy->getOpOperands())
       if (!members.contains(op->getOperand(operand.getOperandNumber()).getDefiningOp()))
         operand.set(body->getArgument(next++));
+    for (OpResult result : copy->getResults())
+      result.setType(plain(result.getType()));
   }
   SmallVector<Value> yielded;
   for (Value result : results)

@@ -24,12 +24,13 @@ struct Buffer {
   llvm::StringRef category;
   int64_t offset = 0;
   int64_t slotStride = 0;
-  int64_t minNodes = 0;     // exists from this number of batch-tree nodes per rank on
-  int64_t shares = -1;      // the transient buffer whose storage it takes over
-  mlir::ElementsAttr data;  // of a constant
+  int64_t minNodes = 0;    // exists from this number of batch-tree nodes per rank on
+  int64_t shares = -1;     // the transient buffer whose storage it takes over
+  mlir::ElementsAttr data; // of a constant
   mlir::Location location;
 
-  Buffer(std::string name, step::Space space, mlir::RankedTensorType type, llvm::StringRef category, mlir::Location location)
+  Buffer(std::string name, step::Space space, mlir::RankedTensorType type, llvm::StringRef category,
+         mlir::Location location)
       : name(std::move(name)), space(space), type(type), category(category), location(location) {}
   int64_t bytes() const { return type.getNumElements() * type.getElementTypeBitWidth() / 8; }
 };

@@ -27,8 +27,9 @@ static std::vector<step::ShareAttr> shares(MLIRContext *context, const Residents
   return result;
 }
 
-std::vector<step::RowAttr> certificateRows(MLIRContext *context, const train::StepFacts &facts, const Residents &residents,
-                                           const Buffers &buffers, const TransientPlan &transient, const Scratch &scratch) {
+std::vector<step::RowAttr> certificateRows(MLIRContext *context, const train::StepFacts &facts,
+                                           const Residents &residents, const Buffers &buffers,
+                                           const TransientPlan &transient, const Scratch &scratch) {
   std::vector<step::RowAttr> rows;
   for (int64_t ranks = 1; ranks <= facts.batchLeaves(); ++ranks) {
     // A rank owns whole segments of the batch and whole micro-batches.
@@ -44,25 +45,35 @@ std::vector<step::RowAttr> certificateRows(MLIRContext *context, const train::St
 
 static std::string amount(int64_t bytes) { return llvm::formatv("{0:f2} MiB", bytes / 1048576.0).str(); }
 
-LogicalResult applyBudget(ModuleOp module, std::vector<step::RowAttr> &rows, int64_t budget, int64_t ranks) {
-  auto wanted = llvm::find_if(rows, [&](step::RowAttr row) { return row.getRanks() == ranks; });
-  if (wanted == rows.end())
-    return module.emitError("the global batch must be whole micro-batches and batch segments on each rank, got ")
-           << ranks << " ranks";
-  if (budget && wanted->total() > budget) {
-    SmallVector<step::ShareAttr> largest(wanted->getShares());
-    llvm::sort(largest, [](step::ShareAttr a, step::ShareAttr b) {
-      return a.getBytes() != b.getBytes() ? a.getBytes() > b.getBytes() : a.getCategory().compare(b.getCategory()) < 0;
-    });
-    InFlightDiagnostic error = module.emitError("memory.budget must hold the arena of a rank, got ")
-                               << amount(budget) << " and at least " << amount(wanted->total()) << " needed";
-    for (size_t i = 0; i < 3; ++i)
-      error << (i ? ", " : ": ") << largest[i].getCategory().getValue() << " " << amount(largest[i].getBytes());
-    return error;
+static std::string largestShares(step::RowAttr row) {
+  SmallVector<step::ShareAttr> shares(row.getShares());
+  llvm::sort(shares, [](step::ShareAttr a, step::ShareAttr b) {
+    return a.getBytes() != b.getBytes() ? a.getBytes() > b.getBytes() : a.getCategory().compare(b.getCategory()) < 0;
+  });
+  std::string text;
+  for (size_t i = 0; i < 3; ++i)
+    text += (i ? ", " : "") + shares[i].getCategory().getValue().str() + " " + amount(shares[i].getBytes());
+  return text;
+}
+
+std::string applyBudget(step::ArenaOp arena, int64_t budget, int64_t ranks) {
+  SmallVector<Attribute> kept;
+  step::RowAttr wanted;
+  for (auto row : arena.getRows().getAsRange<step::RowAttr>()) {
+    if (row.getRanks() == ranks)
+      wanted = row;
+    if (!budget || row.total() <= budget)
+      kept.push_back(row);
   }
-  if (budget)
-    llvm::erase_if(rows, [&](step::RowAttr row) { return row.total() > budget; });
-  return success();
+  if (!wanted)
+    return "the global batch must fall into whole micro-batches and batch segments on each rank, got " +
+           std::to_string(ranks) + " ranks";
+  if (budget && wanted.total() > budget)
+    return "memory.budget must hold the arena of one rank, got " + amount(budget) + " and a need of " +
+           amount(wanted.total()) + " (" + largestShares(wanted) + ")";
+  arena.setRowsAttr(ArrayAttr::get(arena.getContext(), kept));
+  arena.setBudget(budget);
+  return "";
 }
 
 } // namespace recipe::plan

@@ -5,6 +5,7 @@
 #include "dialects/train/StepFacts.h"
 #include "passes/plan/Residents.h"
 #include "passes/plan/Transients.h"
+#include <string>
 
 namespace recipe::plan {
 
@@ -12,12 +13,15 @@ struct Scratch {
   int64_t offset = 0, stride = 0, threads = 0; // in the transient region
 };
 
-// One row for each number of ranks that the global batch can be shared among. `transient` is the timeline that needs most.
-std::vector<step::RowAttr> certificateRows(mlir::MLIRContext *context, const train::StepFacts &facts, const Residents &residents,
-                                           const Buffers &buffers, const TransientPlan &transient, const Scratch &scratch);
+// One row for each number of ranks that the global batch can be shared among. `transient` is the timeline that needs
+// most.
+std::vector<step::RowAttr> certificateRows(mlir::MLIRContext *context, const train::StepFacts &facts,
+                                           const Residents &residents, const Buffers &buffers,
+                                           const TransientPlan &transient, const Scratch &scratch);
 
-// Drops rows above the budget; an error at the module, with what would be enough, when that takes the row of `ranks`.
-llvm::LogicalResult applyBudget(mlir::ModuleOp module, std::vector<step::RowAttr> &rows, int64_t budget, int64_t ranks);
+// Drops the rows above the budget (0: none are). Returns what is wrong, with what would be enough, when the row of
+// `ranks` is among them or there is none; else nothing.
+std::string applyBudget(step::ArenaOp arena, int64_t budget, int64_t ranks);
 
 } // namespace recipe::plan
 #endif

@@ -14,7 +14,8 @@ int64_t alignTo(int64_t offset, int64_t alignment) { return (offset + alignment 
 int64_t alignmentOf(int64_t bytes) { return bytes >= kLarge ? kPage : kLine; }
 
 Peak peakOf(llvm::ArrayRef<Lifetime> lifetimes) {
-  llvm::SmallVector<std::pair<int64_t, int64_t>> changes; // (time, bytes); a value ends before another one begins at last + 1
+  llvm::SmallVector<std::pair<int64_t, int64_t>>
+      changes; // (time, bytes); a value ends before another one begins at last + 1
   for (const Lifetime &life : lifetimes) {
     changes.push_back({life.first, alignTo(life.bytes, kLine)});
     changes.push_back({life.last + 1, -alignTo(life.bytes, kLine)});
@@ -31,7 +32,8 @@ Peak peakOf(llvm::ArrayRef<Lifetime> lifetimes) {
   return peak;
 }
 
-// Takes the values in the given order; each goes into the smallest gap, between those that it lives together with, that holds it.
+// Takes the values in the given order; each goes into the smallest gap, between those that it lives together with, that
+// holds it.
 static OffsetAssignment assignInOrder(llvm::ArrayRef<Lifetime> lifetimes, llvm::ArrayRef<size_t> order) {
   OffsetAssignment result;
   result.offsets.assign(lifetimes.size(), 0);
@@ -57,15 +59,16 @@ static OffsetAssignment assignInOrder(llvm::ArrayRef<Lifetime> lifetimes, llvm::
     result.offsets[index] = best;
     result.bytes = std::max(result.bytes, best + life.bytes);
     Placed entry{best, best + life.bytes, life.first, life.last};
-    placed.insert(llvm::upper_bound(placed, entry, [](const Placed &a, const Placed &b) { return a.begin < b.begin; }), entry);
+    placed.insert(llvm::upper_bound(placed, entry, [](const Placed &a, const Placed &b) { return a.begin < b.begin; }),
+                  entry);
   }
   return result;
 }
 
 OffsetAssignment assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
   int64_t bound = peakOf(lifetimes).bytes;
-  // Which order is best depends on the program: large first packs well in general, long-lived first suits forward and backward,
-  // where lifetimes nest, and order of birth suits straight lines.
+  // Which order is best depends on the program: large first packs well in general, long-lived first suits forward and
+  // backward, where lifetimes nest, and order of birth suits straight lines.
   auto length = [&](size_t i) { return lifetimes[i].last - lifetimes[i].first; };
   auto largeFirst = [&](size_t i) { return std::make_tuple(-lifetimes[i].bytes, -length(i), lifetimes[i].first); };
   auto longFirst = [&](size_t i) { return std::make_tuple(-length(i), -lifetimes[i].bytes, lifetimes[i].first); };

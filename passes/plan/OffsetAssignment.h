@@ -24,10 +24,12 @@ struct OffsetAssignment {
 int64_t alignmentOf(int64_t bytes);
 int64_t alignTo(int64_t offset, int64_t alignment);
 
-// The same lifetimes give the same offsets. Quadratic in the values of one program at worst: some 10 ms for 3000 of them.
+// The same lifetimes give the same offsets. Quadratic in the values of one program at worst: some 10 ms for 3000 of
+// them.
 OffsetAssignment assignOffsets(llvm::ArrayRef<Lifetime> lifetimes);
 
-// The most bytes, each value rounded up to 64, that live at one time, and the first such time: no assignment takes less.
+// The most bytes, each value rounded up to 64, that live at one time, and the first such time: no assignment takes
+// less.
 struct Peak {
   int64_t bytes = 0, time = 0;
 };

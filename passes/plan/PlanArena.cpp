@@ -1,4 +1,5 @@
-// Turns graphs of kernels into programs over an arena: places (Residents, Transients), then sizes (Certificate), then the step dialect.
+// Turns graphs of kernels into programs over an arena: places (Residents, Transients), then sizes (Certificate), then
+// the step dialect.
 #include "passes/Passes.h"
 #include "passes/plan/Certificate.h"
 #include "llvm/Support/xxhash.h"
@@ -24,8 +25,8 @@ public:
   void writeBuffers() {
     for (const Buffer &buffer : buffers.all) {
       FlatSymbolRefAttr shares = buffer.shares < 0 ? nullptr : symbol(buffer.shares);
-      step::BufferOp::create(builder, buffer.location, buffer.name, buffer.space, buffer.offset, buffer.bytes(), buffer.type,
-                             buffer.category, buffer.slotStride, shares, buffer.data, buffer.minNodes);
+      step::BufferOp::create(builder, buffer.location, buffer.name, buffer.space, buffer.offset, buffer.bytes(),
+                             buffer.type, buffer.category, buffer.slotStride, shares, buffer.data, buffer.minNodes);
     }
   }
 
@@ -49,11 +50,12 @@ public:
       for (auto &[use, name] : byUse)
         gradients.push_back(name);
       ArrayRef<int64_t> shape = cast<RankedTensorType>(parameter.getType()).getShape();
-      step::ParameterOp::create(builder, parameter.getLoc(), parameter.getSymName(),
-                                buffers.all[residents.variables.lookup(parameter.getSymName()).buffer].name,
-                                builder.getArrayAttr(gradients), builder.getArrayAttr(optimizer),
-                                parameter.getHfName().value_or(parameter.getSymName()), parameter.getHfShape().value_or(shape),
-                                parameter.getHfSlice().value_or(ArrayRef<int64_t>{-1, 0}), parameter.getDecay().value_or(false));
+      step::ParameterOp::create(
+          builder, parameter.getLoc(), parameter.getSymName(),
+          buffers.all[residents.variables.lookup(parameter.getSymName()).buffer].name, builder.getArrayAttr(gradients),
+          builder.getArrayAttr(optimizer), parameter.getHfName().value_or(parameter.getSymName()),
+          parameter.getHfShape().value_or(shape), parameter.getHfSlice().value_or(ArrayRef<int64_t>{-1, 0}),
+          parameter.getDecay().value_or(false));
     }
   }
 
@@ -76,9 +78,9 @@ private:
         slices.push_back(sliceOf(kernel, argument));
       std::string path = (program + "/" + moment.name + "#" + Twine(number)).str();
       step::InstructionOp::create(builder, kernel.getLoc(), moment.name, llvm::xxh3_64bits(path),
-                                  launch.getKernel().getValue(),
-                                  builder.getArrayAttr(slices), launch.getScalars(), launch.getWorkgroups(),
-                                  launch.getScratchBytes(), moment.predicate, launch.getFlops(), launch.getBytes(),
+                                  launch.getKernel().getValue(), builder.getArrayAttr(slices), launch.getScalars(),
+                                  launch.getWorkgroups(), launch.getScratchBytes(), moment.predicate, launch.getFlops(),
+                                  launch.getBytes(),
                                   /*queue=*/0, /*waits=*/ArrayRef<int64_t>(), /*signal=*/0);
     }
   }
@@ -105,7 +107,9 @@ private:
     return step::SliceAttr::get(builder.getContext(), access, symbol(storage.buffer), offset);
   }
 
-  FlatSymbolRefAttr symbol(int64_t buffer) { return FlatSymbolRefAttr::get(builder.getContext(), buffers.all[buffer].name); }
+  FlatSymbolRefAttr symbol(int64_t buffer) {
+    return FlatSymbolRefAttr::get(builder.getContext(), buffers.all[buffer].name);
+  }
 
   ModuleOp module;
   const Buffers &buffers;
@@ -145,17 +149,19 @@ private:
     Scratch scratch = scratchOf(timelines, largest.bytes);
     std::vector<step::RowAttr> rows =
         certificateRows(module.getContext(), *facts, *residents, buffers, largest, scratch);
-    if (failed(applyBudget(module, rows, budget, ranks)))
-      return failure();
     write(module, buffers, *residents, timelines, scratch, rows);
     return success();
   }
 
   LogicalResult checkReady(ModuleOp module) {
-    for (auto graph : module.getOps<train::GraphOp>())
+    for (auto graph : module.getOps<train::GraphOp>()) {
       for (auto kernel : graph.getBody().getOps<train::KernelOp>())
         if (!kernel.getLaunches())
           return kernel.emitError("a kernel region needs launches before it can be planned");
+      for (auto write : graph.getBody().getOps<train::WriteOp>())
+        if (Operation *source = write.getValue().getDefiningOp(); !isa_and_nonnull<train::KernelOp>(source))
+          return write.emitError("a variable takes what a kernel gives, got the result of ") << source->getName();
+    }
     return success();
   }
 
@@ -172,8 +178,9 @@ private:
              const Scratch &scratch, ArrayRef<step::RowAttr> rows) {
     StepWriter writer(module, buffers);
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    step::ArenaOp::create(builder, module.getLoc(), builder.getArrayAttr(SmallVector<Attribute>(rows.begin(), rows.end())),
-                          scratch.offset, scratch.stride, scratch.threads, budget);
+    step::ArenaOp::create(builder, module.getLoc(),
+                          builder.getArrayAttr(SmallVector<Attribute>(rows.begin(), rows.end())), scratch.offset,
+                          scratch.stride, scratch.threads);
     writer.writeParameters(residents);
     writer.writeBuffers();
     for (const Timeline &timeline : timelines)

@@ -1,4 +1,5 @@
 #include "passes/plan/Residents.h"
+#include "dialects/dist/Dist.h"
 #include "passes/plan/OffsetAssignment.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -21,15 +22,31 @@ struct RoleFacts {
 };
 RoleFacts factsOf(train::Role role) {
   switch (role) {
-  case train::Role::Parameter: return {"param:", kParameters};
-  case train::Role::AdamM: return {"adam_m:", kOptimizer};
-  case train::Role::AdamV: return {"adam_v:", kOptimizer};
-  case train::Role::Gradient: return {"grad:", kGradients};
-  case train::Role::Pending: return {"pending:", kGradients};
-  case train::Role::Loss: return {"loss:", kGradients};
-  case train::Role::Output: return {"output:", kActivations};
+  case train::Role::Parameter:
+    return {"param:", kParameters};
+  case train::Role::AdamM:
+    return {"adam_m:", kOptimizer};
+  case train::Role::AdamV:
+    return {"adam_v:", kOptimizer};
+  case train::Role::Gradient:
+    return {"grad:", kGradients};
+  case train::Role::Pending:
+    return {"pending:", kGradients};
+  case train::Role::Loss:
+    return {"loss:", kGradients};
+  case train::Role::Output:
+    return {"output:", kActivations};
   }
   llvm_unreachable("every role has a place");
+}
+
+// [L, ..] without its first dimension.
+RankedTensorType typeOfLevel(RankedTensorType type) {
+  Attribute layout;
+  if (auto whole = dist::layoutOf(type))
+    layout =
+        dist::LayoutAttr::get(type.getContext(), whole.getMesh(), whole.getDims().drop_front(), whole.getPartial());
+  return RankedTensorType::get(type.getShape().drop_front(), type.getElementType(), layout);
 }
 
 class Placement {
@@ -55,7 +72,8 @@ public:
 
 private:
   int64_t addState(train::VariableOp variable, const std::string &name, RankedTensorType type) {
-    int64_t index = add(Buffer(name, step::Space::State, type, factsOf(variable.getRole()).category, variable.getLoc()));
+    int64_t index =
+        add(Buffer(name, step::Space::State, type, factsOf(variable.getRole()).category, variable.getLoc()));
     place(index);
     return index;
   }
@@ -80,7 +98,7 @@ private:
       if (variable.getRole() != train::Role::Pending)
         continue;
       auto type = cast<RankedTensorType>(variable.getType());
-      auto levelType = RankedTensorType::get(type.getShape().drop_front(), type.getElementType(), type.getEncoding());
+      RankedTensorType levelType = typeOfLevel(type);
       std::string name = bufferName(variable, factsOf(train::Role::Pending).prefix);
       for (int64_t level = 0; level < type.getDimSize(0); ++level) {
         Buffer buffer(name + "." + std::to_string(level), step::Space::State, levelType, kGradients, variable.getLoc());
@@ -129,8 +147,8 @@ private:
       auto type = cast<RankedTensorType>(op->getResultTypes()[i]);
       if (tensor.type != train::HostTensor::Type::F32 || int64_t(tensor.f32.size()) != type.getNumElements())
         return op->emitError("a table must evaluate to f32 of its type");
-      Buffer buffer(("const:" + op->getName().stripDialect() + Twine(number) + "." + Twine(i)).str(), step::Space::State, type,
-                    kConstants, op->getLoc());
+      Buffer buffer(("const:" + op->getName().stripDialect() + Twine(number) + "." + Twine(i)).str(),
+                    step::Space::State, type, kConstants, op->getLoc());
       buffer.data = DenseElementsAttr::get(type, ArrayRef<float>(tensor.f32));
       indices.push_back(add(std::move(buffer)));
       place(indices.back());

@@ -20,8 +20,8 @@ struct Residents {
   int64_t stateBytes(const Buffers &buffers, int64_t nodes) const;
 };
 
-// Gives every variable, input and table of the module its place, and the results of `train.read`, `train.input` and tables
-// their storage.
+// Gives every variable, input and table of the module its place, and the results of `train.read`, `train.input` and
+// tables their storage.
 llvm::FailureOr<Residents> placeResidents(mlir::ModuleOp module, Buffers &buffers);
 
 } // namespace recipe::plan

@@ -4,7 +4,8 @@ using namespace mlir;
 
 namespace recipe::plan {
 
-static void append(Timeline &timeline, train::GraphOp graph, size_t program, step::Predicate predicate, StringRef prefix) {
+static void append(Timeline &timeline, train::GraphOp graph, size_t program, step::Predicate predicate,
+                   StringRef prefix) {
   for (Operation &op : graph.getBody().front()) {
     if (isa<train::BackwardBeginOp>(op))
       ++program;

@@ -13,8 +13,8 @@ namespace recipe::plan {
 // One kernel region of a program; its index in the timeline is its time.
 struct Moment {
   train::KernelOp kernel;
-  std::string name;           // unique in the program
-  size_t program = 0;         // index in Timeline::programs
+  std::string name;   // unique in the program
+  size_t program = 0; // index in Timeline::programs
   step::Predicate predicate = step::Predicate::Always;
 };
 

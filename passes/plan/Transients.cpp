@@ -32,7 +32,8 @@ private:
                    << written.getVariable() << " and @" << write.getVariable();
           written = write;
         }
-      if (written ? failed(placeInVariable(kernel, result, time, written)) : failed(placeInTransient(moment, result, time)))
+      if (written ? failed(placeInVariable(kernel, result, time, written))
+                  : failed(placeInTransient(moment, result, time)))
         return failure();
     }
     ArrayRef<int64_t> temps = kernel.getTemps().value_or(ArrayRef<int64_t>());
@@ -45,8 +46,8 @@ private:
     return success();
   }
 
-  // The new value may take the variable's place once nothing needs the old one: its readers came before, or it is this kernel, which
-  // may work in place.
+  // The new value may take the variable's place once nothing needs the old one: its readers came before, or it is this
+  // kernel, which may work in place.
   LogicalResult placeInVariable(train::KernelOp kernel, OpResult result, int64_t time, train::WriteOp write) {
     for (auto read : kernel->getBlock()->getOps<train::ReadOp>()) {
       if (read.getVariable() != write.getVariable())
@@ -57,10 +58,11 @@ private:
         bool inPlace = use.getOwner() == kernel && mayShare(kernel, result.getResultNumber(), use.getOperandNumber());
         if (before || inPlace)
           continue;
-        InFlightDiagnostic error = write.emitError("variable @") << write.getVariable()
-                                   << " must not be needed once its new value is produced by '" << kernel.getName() << "'";
-        error.attachNote(use.getOwner()->getLoc()) << "which needs it here";
-        return error;
+        StringRef user = found == times.end() ? use.getOwner()->getName().getStringRef()
+                                              : train::KernelOp(timeline.moments[found->second].kernel).getName();
+        return write.emitError("variable @")
+               << write.getVariable() << " must not be needed once its new value is produced by '" << kernel.getName()
+               << "', got a use by '" << user << "'";
       }
     }
     buffers.values[result] = residents.variables.lookup(write.getVariable());
@@ -87,18 +89,18 @@ private:
     int64_t index =
         addTransient(moment, suffix, cast<RankedTensorType>(result.getType()), kActivations, {0, time, last});
     buffers.values[result] = {index};
-    if (int64_t operand = dyingOperand(moment.kernel, result, time); operand >= 0)
+    if (int64_t operand = dyingOperand(moment.kernel, result, time, buffers.all[index].bytes()); operand >= 0)
       share(index, operand);
     return success();
   }
 
   // The transient buffer of an operand that this result may replace and that nothing else needs from now on; -1: none.
-  int64_t dyingOperand(train::KernelOp kernel, OpResult result, int64_t time) {
+  int64_t dyingOperand(train::KernelOp kernel, OpResult result, int64_t time, int64_t bytes) {
     for (OpOperand &operand : kernel->getOpOperands()) {
       if (!mayShare(kernel, result.getResultNumber(), operand.getOperandNumber()))
         continue;
       auto found = slots.find(buffers.values.lookup(operand.get()).buffer);
-      if (found == slots.end() || lifetimes[found->second].last != time || buffers.all[found->first].type != result.getType())
+      if (found == slots.end() || lifetimes[found->second].last != time || buffers.all[found->first].bytes() != bytes)
         continue;
       bool again = llvm::count(kernel->getOperands(), operand.get()) > 1;
       if (!again && !takenOver.contains(found->first))
@@ -147,9 +149,9 @@ private:
   const Residents &residents;
   Buffers &buffers;
   DenseMap<Operation *, int64_t> times;
-  std::vector<Lifetime> lifetimes;    // of storage; several buffers may follow each other in one
-  std::vector<int64_t> owners;        // the first buffer of each
-  DenseMap<int64_t, int64_t> slots;   // buffer -> index in `lifetimes`
+  std::vector<Lifetime> lifetimes;  // of storage; several buffers may follow each other in one
+  std::vector<int64_t> owners;      // the first buffer of each
+  DenseMap<int64_t, int64_t> slots; // buffer -> index in `lifetimes`
   DenseSet<int64_t> takenOver;
 };
 

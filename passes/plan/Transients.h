@@ -1,5 +1,5 @@
-// Storage of what the kernels of a timeline produce: in the variable that it is written to, in an operand that dies, or in a place of
-// the transient region for as long as it lives.
+// Storage of what the kernels of a timeline produce: in the variable that it is written to, in an operand that dies, or
+// in a place of the transient region for as long as it lives.
 #ifndef PASSES_PLAN_TRANSIENTS_H
 #define PASSES_PLAN_TRANSIENTS_H
 
@@ -11,12 +11,13 @@
 namespace recipe::plan {
 
 struct TransientPlan {
-  int64_t bytes = 0; // of the transient region that this timeline uses
-  Peak peak;         // the most that lives at once: no plan takes less
+  int64_t bytes = 0;                   // of the transient region that this timeline uses
+  Peak peak;                           // the most that lives at once: no plan takes less
   llvm::StringMap<int64_t> byCategory; // of the peak
 };
 
-// Values written to a variable are produced in its storage: no copies. Fails, naming the variable, where its old value is still needed.
+// Values written to a variable are produced in its storage: no copies. Fails, naming the variable, where its old value
+// is still needed.
 llvm::FailureOr<TransientPlan> placeTransients(const Timeline &timeline, const Residents &residents, Buffers &buffers);
 
 } // namespace recipe::plan

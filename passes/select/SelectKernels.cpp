@@ -1,7 +1,7 @@
 // Asks each region's kernel rule for its launches and gives equal kernels one symbol.
+#include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/select/KernelRule.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/xxhash.h"
@@ -24,16 +24,16 @@ KernelRule findRule(StringRef op) {
   return nullptr;
 }
 
-// The kernels made so far, by content. A symbol is made of the family, the shape of what the region gives and a hash of the
-// content: the same kernel has the same symbol in every module.
+// The kernels made so far, by content. A symbol is made of the family, the shape of what the region gives and a hash of
+// the content: the same kernel has the same symbol in every module.
 class KernelTable {
 public:
   explicit KernelTable(ModuleOp module) : module(module), builder(OpBuilder::atBlockBegin(module.getBody())) {}
 
   FlatSymbolRefAttr get(train::KernelOp region, const Launch &launch) {
     OpBuilder detached(region.getContext());
-    OwningOpRef<step::KernelOp> kernel = step::KernelOp::create(detached, region.getLoc(), "", launch.family,
-                                                                builder.getDictionaryAttr(launch.spec));
+    OwningOpRef<step::KernelOp> kernel =
+        step::KernelOp::create(detached, region.getLoc(), "", launch.family, builder.getDictionaryAttr(launch.spec));
     if (launch.keepsRegion) {
       IRMapping mapping;
       region.getBody().cloneInto(&kernel->getBody(), mapping);
@@ -121,6 +121,7 @@ private:
 
   // A rule that breaks its contract is our bug; it must not reach plan as a wrong address.
   LogicalResult check(train::KernelOp region, const KernelPlan &plan) {
+    Block &body = region.getBody().front();
     int64_t operands = region.getNumOperands(), results = region.getNumResults(), temps = plan.temps.size();
     for (const Launch &launch : plan.launches) {
       if (launch.workgroups < 1 || launch.scratchBytes < 0)
@@ -131,12 +132,13 @@ private:
                         : argument.kind == step::ArgumentKind::Result ? results
                                                                       : temps;
         if (argument.index < 0 || argument.index >= limit || argument.offset < 0)
-          return region.emitError("kernel rule must name an argument that exists, got ") << argument.index << " of " << limit;
+          return region.emitError("kernel rule must name an argument that exists, got ")
+                 << argument.index << " of " << limit;
       }
     }
     for (auto [result, operand] : plan.inPlace)
       if (result < 0 || result >= results || operand < 0 || operand >= operands ||
-          region.getResultTypes()[result] != region.getOperandTypes()[operand])
+          body.getArgument(operand).getType() != body.getTerminator()->getOperand(result).getType())
         return region.emitError("kernel rule must share storage between a result and an operand of one type, got ")
                << result << " and " << operand;
     return success();

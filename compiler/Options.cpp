@@ -1,0 +1,31 @@
+#include "compiler/Options.h"
+#include "compiler/frontend/ResolvedRecipe.h"
+#include "compiler/target/cpu/Target.h"
+
+namespace recipe {
+
+Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend::Diagnostic> &problems) {
+  const frontend::Recipe &recipe = resolved.recipe;
+  Options options;
+  options.facts.batchSize = recipe.data().batch_size();
+  options.facts.seqLength = recipe.data().seq_length();
+  options.facts.globalBatch = resolved.globalBatch;
+  options.facts.batchSegments = recipe.numerics().batch_segments();
+  options.facts.segments = recipe.numerics().segments();
+  if (failed(options.facts.verify(
+          [&](const llvm::Twine &text) { problems.push_back(resolved.errorAt("data.batch_size", text.str())); })))
+    return options;
+
+  const frontend::Optim &optim = recipe.optim();
+  options.optimizer = {optim.betas(0), optim.betas(1), optim.eps(), optim.weight_decay(), optim.clip_grad_norm()};
+  options.ranks = recipe.distributed().data_parallel_size();
+  options.budget = int64_t(recipe.memory().budget());
+  llvm::Expected<step::TargetInfo> target = cpu::resolveTarget(recipe.target().arch(), recipe.target().max_threads());
+  if (target)
+    options.target = *target;
+  else
+    problems.push_back(resolved.errorAt("target.arch", llvm::toString(target.takeError())));
+  return options;
+}
+
+} // namespace recipe

@@ -1,0 +1,40 @@
+// Every knob of a compile as a value. What a recipe says comes through optionsOf(); tools may change the rest.
+#ifndef COMPILER_OPTIONS_H
+#define COMPILER_OPTIONS_H
+
+#include "dialects/step/TargetInfo.h"
+#include "dialects/train/StepFacts.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace recipe {
+
+namespace frontend {
+struct Diagnostic;
+struct ResolvedRecipe;
+} // namespace frontend
+
+struct OptimizerOptions {
+  double beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weightDecay = 0.1;
+  double clip = 1.0; // 0: no clipping
+};
+
+struct Options {
+  train::StepFacts facts;
+  OptimizerOptions optimizer;
+  step::TargetInfo target;
+  int64_t ranks = 1;    // that the recipe names; the step may run on others too
+  int64_t budget = 0;   // bytes of one rank; 0: any
+  unsigned threads = 1; // of the compiler
+
+  std::string stopAfter;              // a phase; empty: all run
+  std::string dumpFolder;             // takes the IR after each phase; empty: none
+  std::vector<std::string> dumpAfter; // only these phases; empty: all
+};
+
+// The options that a recipe asks for; fills `problems` with what the target or the step's sizes make impossible.
+Options optionsOf(const frontend::ResolvedRecipe &recipe, std::vector<frontend::Diagnostic> &problems);
+
+} // namespace recipe
+#endif

@@ -1,0 +1,87 @@
+#include "compiler/PhaseChecks.h"
+#include "dialects/dist/Dist.h"
+#include "dialects/step/Step.h"
+#include "dialects/train/Names.h"
+#include "dialects/train/Train.h"
+
+using namespace mlir;
+
+namespace recipe {
+
+static LogicalResult needGraphs(ModuleOp module, ArrayRef<StringRef> names) {
+  for (StringRef name : names)
+    if (!module.lookupSymbol<train::GraphOp>(name))
+      return module.emitError("the module must have a graph @") << name;
+  return success();
+}
+
+// Calls `check` for each op of a graph, not for what lies in its regions.
+static LogicalResult forEachOp(ModuleOp module, llvm::function_ref<LogicalResult(Operation *)> check) {
+  for (auto graph : module.getOps<train::GraphOp>())
+    for (Operation &op : graph.getBody().front())
+      if (failed(check(&op)))
+        return failure();
+  return success();
+}
+
+LogicalResult checkImported(ModuleOp module) {
+  if (failed(needGraphs(module, {"forward", "eval"})))
+    return failure();
+  return forEachOp(module, [](Operation *op) -> LogicalResult {
+    if (isa<train::PrecisionOpInterface>(op) && train::nameOf(op).empty())
+      return op->emitError("an op that computes must have a model name");
+    return success();
+  });
+}
+
+LogicalResult checkDifferentiated(ModuleOp module) {
+  if (module.lookupSymbol("forward"))
+    return module.emitError("@forward must have become @train");
+  if (failed(needGraphs(module, {"train", "eval"})))
+    return failure();
+  if (module.lookupSymbol<train::GraphOp>("train").getBody().getOps<train::BackwardBeginOp>().empty())
+    return module.emitError("@train must have a backward part");
+  return success();
+}
+
+LogicalResult checkUpdated(ModuleOp module) {
+  return needGraphs(module, {"prologue", "train", "update", "init", "eval"});
+}
+
+LogicalResult checkSharded(ModuleOp module) {
+  return forEachOp(module, [](Operation *op) -> LogicalResult {
+    for (Type type : op->getResultTypes())
+      if (!dist::layoutOf(type))
+        return op->emitError("every tensor must have a layout, got ") << type;
+    return success();
+  });
+}
+
+LogicalResult checkFused(ModuleOp module) {
+  return forEachOp(module, [](Operation *op) -> LogicalResult {
+    auto compute = dyn_cast<train::PrecisionOpInterface>(op);
+    if (compute && compute.getPrecisionClass() != train::PrecisionClass::Table)
+      return op->emitError("must lie in a kernel region");
+    return success();
+  });
+}
+
+LogicalResult checkSelected(ModuleOp module) {
+  return forEachOp(module, [](Operation *op) -> LogicalResult {
+    auto kernel = dyn_cast<train::KernelOp>(op);
+    if (kernel && (!kernel.getLaunches() || !kernel.getTemps() || !kernel.getInPlace()))
+      return op->emitError("must have launches, temps and in_place");
+    return success();
+  });
+}
+
+LogicalResult checkPlanned(ModuleOp module) {
+  if (module.getOps<step::ArenaOp>().empty())
+    return module.emitError("must have a step.arena");
+  for (Operation &op : *module.getBody())
+    if (!isa<step::StepDialect>(op.getDialect()) && !isa<dist::MeshOp>(op))
+      return op.emitError("must have become part of the step");
+  return success();
+}
+
+} // namespace recipe

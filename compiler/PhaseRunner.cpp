@@ -1,0 +1,114 @@
+#include "compiler/PhaseRunner.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include <chrono>
+
+using namespace mlir;
+
+namespace recipe {
+
+Outcome runPass(Compilation &compilation, std::unique_ptr<Pass> pass) {
+  PassManager manager(&compilation.context, ModuleOp::getOperationName(), PassManager::Nesting::Explicit);
+  manager.enableVerifier(false); // the phase verifies
+  manager.addPass(std::move(pass));
+  return succeeded(manager.run(*compilation.module)) ? Outcome::Done : Outcome::Bug;
+}
+
+// Names are part of the IR: without locations a dump could not be compiled on.
+static std::string printModule(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, OpPrintingFlags().enableDebugInfo(true, /*prettyForm=*/false));
+  return text;
+}
+
+static bool writeText(StringRef path, StringRef text, std::string &problem) {
+  std::error_code error;
+  llvm::raw_fd_ostream file(path, error);
+  if (!error) {
+    file << text;
+    file.close();
+    error = file.error();
+    file.clear_error();
+  }
+  if (error)
+    problem = ("error: " + path + ": " + error.message()).str();
+  return !error;
+}
+
+static void writeReproducer(Compilation &compilation, const Phase &phase, StringRef before) {
+  SmallString<128> path;
+  if (llvm::sys::fs::createTemporaryFile("recipec-" + phase.name, "mlir", path))
+    return;
+  std::string problem;
+  if (writeText(path,
+                ("// Given to phase '" + phase.name + "', which failed. Passes can be run on it: recipe-opt --" +
+                 phase.name + " FILE\n" + before)
+                    .str(),
+                problem))
+    compilation.reproducer = path.str().str();
+}
+
+static bool wantsDump(const Options &options, StringRef phase) {
+  return !options.dumpFolder.empty() && (options.dumpAfter.empty() || llvm::is_contained(options.dumpAfter, phase));
+}
+
+static Outcome dump(Compilation &compilation, const Phase &phase) {
+  StringRef folder = compilation.options.dumpFolder;
+  std::string problem;
+  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+    problem = ("error: " + folder + ": " + error.message()).str();
+  // Numbered, so that a listing shows the order.
+  size_t number = &phase - phases().begin();
+  SmallString<128> path = folder;
+  llvm::sys::path::append(path, llvm::formatv("{0:D2}-{1}.mlir", number, phase.name).str());
+  if (problem.empty() && writeText(path, printModule(*compilation.module), problem))
+    return Outcome::Done;
+  compilation.messages.push_back(problem);
+  return Outcome::UserError;
+}
+
+static Outcome runAndVerify(Compilation &compilation, const Phase &phase) {
+  Outcome outcome = phase.run(compilation);
+  if (outcome != Outcome::Done)
+    return outcome;
+  bool holds = succeeded(verify(*compilation.module)) && (!phase.check || succeeded(phase.check(*compilation.module)));
+  return holds ? Outcome::Done : Outcome::Bug;
+}
+
+Outcome runPhase(Compilation &compilation, const Phase &phase) {
+  auto begin = std::chrono::steady_clock::now();
+  // Kept as text: a phase that crashes may leave the module in any state.
+  std::string before = compilation.module ? printModule(*compilation.module) : "";
+  ScopedDiagnosticHandler handler(&compilation.context, [&](Diagnostic &diagnostic) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    stream << diagnostic.getLocation() << ": "
+           << (diagnostic.getSeverity() == DiagnosticSeverity::Error ? "error: " : "note: ") << diagnostic;
+    for (Diagnostic &note : diagnostic.getNotes())
+      stream << "\n" << note.getLocation() << ": note: " << note;
+    compilation.messages.push_back(text);
+    return success();
+  });
+  compilation.context.printOpOnDiagnostic(false);
+  Outcome outcome = Outcome::Bug;
+  llvm::CrashRecoveryContext recovery;
+  if (!recovery.RunSafely([&] { outcome = runAndVerify(compilation, phase); })) {
+    compilation.messages.push_back(("error: phase '" + phase.name + "' crashed").str());
+    outcome = Outcome::Bug;
+  }
+  if (outcome == Outcome::Bug)
+    writeReproducer(compilation, phase, before);
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  compilation.seconds.push_back({phase.name.str(), seconds.count()});
+  if (outcome == Outcome::Done && wantsDump(compilation.options, phase.name))
+    return dump(compilation, phase);
+  return outcome;
+}
+
+} // namespace recipe

@@ -1,0 +1,111 @@
+#include "compiler/Pipeline.h"
+#include "compiler/PhaseChecks.h"
+#include "compiler/PhaseRunner.h"
+#include "compiler/emit/EmitStep.h"
+#include "compiler/emit/Semantic.h"
+#include "compiler/target/cpu/Compile.h"
+#include "dialects/dist/Dist.h"
+#include "models/Models.h"
+#include "passes/Passes.h"
+#include "passes/plan/Certificate.h"
+
+using namespace mlir;
+
+namespace recipe {
+namespace {
+
+Outcome import(Compilation &c) {
+  const frontend::Recipe &recipe = c.recipe.recipe;
+  std::vector<models::ConfigProblem> problems;
+  c.module = models::buildModel(c.context, frontend::Model::Type_Name(recipe.model().type()), c.recipe.modelConfig.json,
+                                c.options.facts, problems);
+  for (const models::ConfigProblem &problem : problems)
+    c.messages.push_back(toString(c.recipe.modelConfig.errorAt(problem.key, problem.text)));
+  if (!c.module)
+    return problems.empty() ? Outcome::Bug : Outcome::UserError;
+  c.parameterCount = models::parameterCount(*c.module);
+  return Outcome::Done;
+}
+
+Outcome grad(Compilation &c) { return runPass(c, createGradPass()); }
+
+Outcome update(Compilation &c) {
+  const OptimizerOptions &o = c.options.optimizer;
+  if (runPass(c, createUpdatePass({o.beta1, o.beta2, o.eps, o.weightDecay, o.clip})) != Outcome::Done)
+    return Outcome::Bug;
+  c.semantic = writeSemantic(*c.module);
+  c.flopsPerToken = emit::flopsPerToken(*c.module, c.options.facts);
+  c.vocabSize = emit::vocabSize(*c.module);
+  return Outcome::Done;
+}
+
+Outcome shard(Compilation &c) { return runPass(c, createShardPass({/*dataRanks=*/1})); }
+Outcome fuse(Compilation &c) { return runPass(c, createFusePass()); }
+Outcome foldCollectives(Compilation &c) { return runPass(c, createFoldCollectivesPass()); }
+Outcome selectKernels(Compilation &c) { return runPass(c, createSelectKernelsPass(c.options.target)); }
+Outcome planArena(Compilation &c) { return runPass(c, createPlanArenaPass({c.options.target.maxThreads})); }
+
+Outcome budget(Compilation &c) {
+  auto arena = *c.module->getOps<step::ArenaOp>().begin();
+  std::string problem = plan::applyBudget(arena, c.options.budget, c.options.ranks);
+  if (problem.empty())
+    return Outcome::Done;
+  c.messages.push_back(toString(c.recipe.errorAt("memory.budget", problem)));
+  return Outcome::UserError;
+}
+
+Outcome codegen(Compilation &c) {
+  auto kernels = llvm::to_vector(c.module->getOps<step::KernelOp>());
+  llvm::Expected<std::string> object = cpu::compileKernels(kernels, c.options.target, c.options.threads);
+  if (!object) {
+    c.messages.push_back("error: " + llvm::toString(object.takeError()));
+    return Outcome::Bug;
+  }
+  c.object = std::move(*object);
+  return Outcome::Done;
+}
+
+Outcome emitStep(Compilation &c) {
+  std::string problem = emit::emitStep(c);
+  if (problem.empty())
+    return Outcome::Done;
+  c.messages.push_back("error: " + problem);
+  return Outcome::UserError;
+}
+
+} // namespace
+
+ArrayRef<Phase> phases() {
+  // Differentiation comes first, on the single-device model, so that nothing after it knows about gradients. Layouts
+  // are assigned before fusion because a collective ends a kernel. Kernels are chosen before memory is planned, since
+  // they say how much workspace they need; no code is generated before all of that is known to fit.
+  static const Phase table[] = {
+      {"import", "recipe and model configuration to forward graphs", import, checkImported},
+      {"grad", "forward graph to forward and backward", grad, checkDifferentiated},
+      {"update", "optimizer, initial state and schedule", update, checkUpdated},
+      {"shard", "layouts and collectives", shard, checkSharded},
+      {"fuse", "ops to kernel regions", fuse, checkFused},
+      {"fold-collectives", "collectives over one rank removed", foldCollectives, checkFused},
+      {"select-kernels", "kernels, tiles and workspace", selectKernels, checkSelected},
+      {"plan-arena", "places in memory; graphs to programs", planArena, checkPlanned},
+      {"budget", "the certificate against memory.budget", budget, checkPlanned},
+      {"codegen", "kernels to native code", codegen, nullptr},
+      {"emit", "everything to one file", emitStep, nullptr},
+  };
+  return table;
+}
+
+void loadDialects(MLIRContext &context) {
+  context.loadDialect<train::TrainDialect, dist::DistDialect, step::StepDialect>();
+}
+
+Outcome compile(Compilation &compilation) {
+  for (const Phase &phase : phases()) {
+    Outcome outcome = runPhase(compilation, phase);
+    if (outcome != Outcome::Done || phase.name == compilation.options.stopAfter)
+      return outcome;
+  }
+  return Outcome::Done;
+}
+
+} // namespace recipe

@@ -1,0 +1,55 @@
+#include "compiler/emit/EmitStep.h"
+#include "compiler/Pipeline.h"
+#include "compiler/Version.h"
+#include "compiler/emit/Program.h"
+#include "compiler/frontend/Describe.h"
+#include "dialects/train/Train.h"
+#include "runtime/abi/Container.h"
+#include "runtime/abi/kernel_abi.h"
+
+using namespace mlir;
+
+namespace recipe::emit {
+
+std::string emitStep(Compilation &compilation) {
+  abi::Step &step = compilation.step;
+  frontend::describeRecipe(compilation.recipe, step);
+  abi::Manifest &manifest = *step.mutable_manifest();
+  manifest.set_producer(producer());
+  manifest.set_abi_version(RCP_ABI_VERSION);
+  manifest.set_vocab_size(compilation.vocabSize);
+  manifest.set_flops_per_token(compilation.flopsPerToken);
+  manifest.set_parameter_count(compilation.parameterCount);
+  emitProgram(*compilation.module, step);
+
+  const step::TargetInfo &target = compilation.options.target;
+  abi::NativeObject &object = *step.add_objects();
+  object.set_triple(target.triple);
+  object.set_cpu(target.cpu);
+  for (const std::string &feature : target.features)
+    object.add_features(feature);
+  object.set_data(compilation.object);
+  step.set_semantic(compilation.semantic);
+
+  std::string problem;
+  abi::serializeStep(step, compilation.bytes, problem);
+  return problem;
+}
+
+static train::GraphOp trainGraph(ModuleOp module) { return module.lookupSymbol<train::GraphOp>("train"); }
+
+double flopsPerToken(ModuleOp module, const train::StepFacts &facts) {
+  double flops = 0;
+  trainGraph(module).walk([&](train::CostOpInterface op) { flops += op.getFlops(); });
+  return flops / double(facts.batchSize * facts.seqLength);
+}
+
+int64_t vocabSize(ModuleOp module) {
+  int64_t size = 0;
+  trainGraph(module).walk([&](train::LinearCrossEntropyGradOp op) {
+    size = std::max(size, cast<RankedTensorType>(op.getWeight().getType()).getDimSize(0));
+  });
+  return size;
+}
+
+} // namespace recipe::emit

@@ -1,0 +1,126 @@
+#include "absl/strings/numbers.h"
+#include "compiler/Pipeline.h"
+#include "compiler/emit/Semantic.h"
+#include "compiler/interp/StepRun.h"
+#include "compiler/tools/Commands.h"
+#include "compiler/tools/DumpTensors.h"
+#include "runtime/data/TextData.h"
+#include "runtime/loader/Loader.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace recipe {
+namespace {
+
+int complain(const absl::Status &status) {
+  llvm::errs() << "recipec: error: " << std::string(status.message()) << "\n";
+  return kUserError;
+}
+
+absl::StatusOr<rt::TextData> openData(const abi::Manifest &manifest, const rt::RunTimeKeys &keys) {
+  rt::TextDataOptions options;
+  options.path = keys.text("data.path", "");
+  // What training sees depends on what is held out; the rest of evaluation does not matter here.
+  options.evalFraction = keys.number("data.eval_fraction", 0);
+  options.shuffle = keys.boolean("data.shuffle", true);
+  (void)absl::SimpleAtoi(keys.text("experiment.seed", "0"), &options.seed);
+  options.seqLength = manifest.seq_length();
+  options.batchSize = manifest.batch_size();
+  options.globalBatch = manifest.global_batch();
+  options.vocabSize = manifest.vocab_size();
+  return rt::openTextData(options);
+}
+
+// One micro-batch of the runtime's stream as inputs of the interpreter.
+class Batches {
+public:
+  Batches(const abi::Manifest &manifest, rt::SampleStream &stream, interp::Interpreter &interpreter)
+      : stream(stream), interpreter(interpreter) {
+    for (train::HostTensor *tensor : {&tokens, &labels, &positions}) {
+      tensor->type = train::HostTensor::Type::I32;
+      tensor->shape = {manifest.batch_size(), manifest.seq_length()};
+      tensor->i32.resize(tensor->size());
+    }
+  }
+
+  LogicalResult load(int64_t step, int64_t microbatch) {
+    status =
+        stream.fill(step, microbatch,
+                    {tokens.i32.data(), labels.i32.data(), positions.i32.data(), tokens.shape[0], tokens.shape[1]});
+    interpreter.setInput("tokens", tokens);
+    interpreter.setInput("labels", labels);
+    interpreter.setInput("positions", positions);
+    return success(status.ok());
+  }
+
+  absl::Status status;
+
+private:
+  rt::SampleStream &stream;
+  interp::Interpreter &interpreter;
+  train::HostTensor tokens, labels, positions;
+};
+
+absl::Status dump(const InterpretRequest &request, const interp::Interpreter &interpreter, StringRef name,
+                  absl::Status (*write)(const interp::Interpreter &, const std::string &)) {
+  if (request.dumpFolder.empty())
+    return absl::OkStatus();
+  if (std::error_code error = llvm::sys::fs::create_directories(request.dumpFolder))
+    return absl::InvalidArgumentError(request.dumpFolder + ": " + error.message());
+  return write(interpreter, request.dumpFolder + "/" + name.str());
+}
+
+int runSteps(const InterpretRequest &request, const abi::Manifest &manifest, const rt::RunTimeKeys &keys,
+             rt::SampleStream &stream, interp::Interpreter &interpreter) {
+  rcp_step_params_v1 &params = interpreter.params();
+  (void)absl::SimpleAtoi(keys.text("experiment.seed", "0"), &params.seed);
+  std::copy(keys.runValues().begin(), keys.runValues().end(), params.run_values);
+  if (failed(interpreter.run("init")))
+    return kOurBug;
+  if (absl::Status status = dump(request, interpreter, "initial.safetensors", dumpParameters); !status.ok())
+    return complain(status);
+  Batches batches(manifest, stream, interpreter);
+  for (int64_t step = 0; step < request.steps; ++step) {
+    if (failed(interp::runStep(interpreter, step, [&](int64_t microbatch) { return batches.load(step, microbatch); })))
+      return batches.status.ok() ? kOurBug : complain(batches.status);
+    // %.17g: enough to read the same double back.
+    llvm::outs() << llvm::format("step %lld loss %.17g grad_norm %.17g learning_rate %.17g\n", (long long)step + 1,
+                                 params.loss_sum / double(params.valid_tokens), params.grad_norm, params.learning_rate);
+    llvm::outs().flush();
+    if (step == 0)
+      if (absl::Status status = dump(request, interpreter, "gradients.safetensors", dumpGradients); !status.ok())
+        return complain(status);
+  }
+  return 0;
+}
+
+} // namespace
+
+int interpretCommand(const InterpretRequest &request) {
+  absl::StatusOr<std::unique_ptr<abi::Step>> step = rt::readStepFile(request.step);
+  if (!step.ok())
+    return complain(step.status());
+  const abi::Manifest &manifest = (*step)->manifest();
+  if ((*step)->semantic().empty())
+    return complain(absl::InvalidArgumentError(request.step + ": has no semantic section: it cannot be interpreted"));
+  absl::StatusOr<rt::RunTimeKeys> keys = rt::RunTimeKeys::resolve(**step, request.sets);
+  if (!keys.ok())
+    return complain(keys.status());
+  absl::StatusOr<rt::TextData> data = openData(manifest, *keys);
+  if (!data.ok())
+    return complain(data.status());
+
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  loadDialects(context);
+  OwningOpRef<ModuleOp> module = readSemantic((*step)->semantic(), context);
+  if (!module)
+    return complain(
+        absl::InvalidArgumentError(request.step + ": the semantic section is not a module of this version"));
+  interp::Interpreter interpreter(*module, request.exact ? train::ReferenceMode::Exact : train::ReferenceMode::Fp64);
+  return runSteps(request, manifest, *keys, *data->training, interpreter);
+}
+
+} // namespace recipe

@@ -1,0 +1,44 @@
+#include "compiler/tools/Session.h"
+#include "compiler/tools/Commands.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace recipe {
+
+// Our phases do not use MLIR's threads; without them the order of everything is fixed.
+Session::Session() : context(mlir::MLIRContext::Threading::DISABLED) { loadDialects(context); }
+
+std::unique_ptr<Session> openSession(const std::string &recipePath, const std::vector<std::string> &sets) {
+  frontend::LoadedRecipe loaded = frontend::loadRecipe(recipePath, sets);
+  std::vector<frontend::Diagnostic> problems = loaded.diagnostics;
+  auto session = std::make_unique<Session>();
+  if (loaded.recipe) {
+    session->recipe = std::move(*loaded.recipe);
+    Options options = optionsOf(session->recipe, problems);
+    session->compilation.reset(new Compilation{session->recipe, options, session->context});
+  }
+  for (const frontend::Diagnostic &problem : problems)
+    llvm::errs() << toString(problem) << "\n";
+  return problems.empty() ? std::move(session) : nullptr;
+}
+
+int runPipeline(Session &session) {
+  Compilation &compilation = *session.compilation;
+  Outcome outcome = compile(compilation);
+  for (const std::string &message : compilation.messages)
+    llvm::errs() << message << "\n";
+  switch (outcome) {
+  case Outcome::Done:
+    return 0;
+  case Outcome::UserError:
+    return kUserError;
+  case Outcome::Bug:
+    llvm::errs() << "recipec: this is a bug in recipec";
+    if (!compilation.reproducer.empty())
+      llvm::errs() << "; what is needed to reproduce it is in " << compilation.reproducer;
+    llvm::errs() << "\n";
+    return kOurBug;
+  }
+  llvm_unreachable("every outcome has an exit code");
+}
+
+} // namespace recipe
