@@ -107,11 +107,13 @@ LogicalResult LinearCrossEntropyGradOp::evaluate(ReferenceContext &context, Oper
     for (int64_t node = 0; node < nodes; ++node) {
       std::vector<F> dweight = startOf<P>(operandOf(*this, operands, 5), vocabulary * channels);
       for (int64_t token = node * tokensPerNode; token < (node + 1) * tokensPerNode; ++token) {
-        if (!logits.valid(token)) // every logit's gradient is +0.0, which leaves chains alone
-          continue;
-        logits.compute(p, token);
-        losses[token] = logits.loss(p, token);
-        logits.differentiate(p, token);
+        logits.row.assign(
+            vocabulary, p.constant(0.0)); // the gradients of a token that does not count; they take part in all chains
+        if (logits.valid(token)) {
+          logits.compute(p, token);
+          losses[token] = logits.loss(p, token);
+          logits.differentiate(p, token);
+        }
         std::vector<std::vector<F>> parts;
         for (size_t r = 0; r < logits.ranges.size(); r += 2) {
           std::vector<F> part(channels);
