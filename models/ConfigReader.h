@@ -1,7 +1,8 @@
 // Reads a Hugging Face config.json against a table of its keys.
 //
-// Every key of a config is in the table of its family: it is used, or limits what is accepted, or may have only certain values because
-// others change the mathematics, or does not concern training. Anything else is a problem. All problems are collected.
+// Every key of a config is in the table of its family: it is used, or limits what is accepted, or may have only certain
+// values because others change the mathematics, or does not concern training. Anything else is a problem. All problems
+// are collected.
 #ifndef MODELS_CONFIGREADER_H
 #define MODELS_CONFIGREADER_H
 

@@ -86,7 +86,8 @@ Gpt2::Gpt2(const llvm::json::Object &object, const train::StepFacts &facts, std:
   if (channels % heads != 0)
     config.problem("n_head", "must divide n_embd, got " + Twine(heads) + " and " + Twine(channels));
   if (config.has("n_positions") && positions < facts.seqLength)
-    config.problem("n_positions", "must be at least the recipe's seq_length, got " + Twine(positions) + " and " + Twine(facts.seqLength));
+    config.problem("n_positions", "must be at least the recipe's seq_length, got " + Twine(positions) + " and " +
+                                      Twine(facts.seqLength));
   if (int64_t context = config.size("n_ctx", positions); context != positions)
     config.problem("n_ctx", "must equal n_positions, got " + Twine(context) + " and " + Twine(positions));
 }
@@ -125,8 +126,8 @@ Value Gpt2::attention(GraphBuilder &graph, const std::string &block, Value x) co
   double scale = scaleWeights ? 1 / std::sqrt(double(headSize)) : 1;
   Value o = graph.attention(attn + ".attention", q, k, v, heads, heads, scale, attentionDropout);
   Value y = linear(graph,
-                   {attn + ".c_proj", channels, channels, residual(), train::headSegments(heads, headSize, graph.facts().segments),
-                    train::oneSegment(channels)},
+                   {attn + ".c_proj", channels, channels, residual(),
+                    train::headSegments(heads, headSize, graph.facts().segments), train::oneSegment(channels)},
                    o);
   return graph.add(attn + ".residual", x, graph.dropout(attn + ".resid_dropout", y, residualDropout));
 }

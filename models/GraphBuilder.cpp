@@ -10,7 +10,8 @@ using namespace recipe::train;
 static constexpr const char *kLoss = "loss", *kCount = "count";
 
 GraphBuilder::GraphBuilder(ModuleOp module, const StepFacts &facts)
-    : variables(OpBuilder::atBlockBegin(module.getBody())), builder(module.getContext()), module(module), stepFacts(facts) {
+    : variables(OpBuilder::atBlockBegin(module.getBody())), builder(module.getContext()), module(module),
+      stepFacts(facts) {
   module->setAttr(StepFacts::kAttrName, facts.toAttr(module.getContext()));
 }
 
@@ -61,15 +62,17 @@ void GraphBuilder::declare(StringRef symbol, RankedTensorType type, StringRef hf
   auto whole = slice ? ArrayRef<int64_t>(slice->wholeShape) : type.getShape();
   auto how = builder.getDictionaryAttr(
       builder.getNamedAttr(init.kind == Init::Normal ? "normal" : "constant", builder.getF64FloatAttr(init.value)));
-  VariableOp::create(variables, namedLoc(builder.getContext(), symbol), builder.getStringAttr(symbol), TypeAttr::get(type),
-                     RoleAttr::get(builder.getContext(), Role::Parameter), builder.getStringAttr(hfName),
-                     builder.getDenseI64ArrayAttr(whole),
-                     builder.getDenseI64ArrayAttr(slice ? ArrayRef<int64_t>{slice->dim, slice->offset} : ArrayRef<int64_t>{-1, 0}),
-                     how, builder.getBoolAttr(type.getRank() == 2), builder.getBoolAttr(true), FlatSymbolRefAttr(), IntegerAttr());
+  VariableOp::create(
+      variables, namedLoc(builder.getContext(), symbol), builder.getStringAttr(symbol), TypeAttr::get(type),
+      RoleAttr::get(builder.getContext(), Role::Parameter), builder.getStringAttr(hfName),
+      builder.getDenseI64ArrayAttr(whole),
+      builder.getDenseI64ArrayAttr(slice ? ArrayRef<int64_t>{slice->dim, slice->offset} : ArrayRef<int64_t>{-1, 0}),
+      how, builder.getBoolAttr(type.getRank() == 2), builder.getBoolAttr(true), FlatSymbolRefAttr(), IntegerAttr());
 }
 
 Value GraphBuilder::embedding(StringRef name, Value ids, Value table) {
-  return EmbeddingOp::create(builder, loc(name), f32({stepFacts.batchSize, stepFacts.seqLength, shapeOf(table)[1]}), ids, table);
+  return EmbeddingOp::create(builder, loc(name), f32({stepFacts.batchSize, stepFacts.seqLength, shapeOf(table)[1]}),
+                             ids, table);
 }
 
 Value GraphBuilder::add(StringRef name, Value lhs, Value rhs) {
@@ -85,13 +88,14 @@ Value GraphBuilder::contract(StringRef name, Value x, Value weight, ContractForm
   int64_t n = shapeOf(weight)[form == ContractForm::NN ? 1 : 0];
   // One segment is what a missing attribute means.
   auto out = outSegments.size() == 2 ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(outSegments);
-  return ContractOp::create(builder, loc(name), f32({shapeOf(x)[0], shapeOf(x)[1], n}), ValueRange{x}, ValueRange{weight}, Value(),
-                            form, builder.getDenseI64ArrayAttr(segments), out);
+  return ContractOp::create(builder, loc(name), f32({shapeOf(x)[0], shapeOf(x)[1], n}), ValueRange{x},
+                            ValueRange{weight}, Value(), form, builder.getDenseI64ArrayAttr(segments), out);
 }
 
 Value GraphBuilder::layerNorm(StringRef name, Value x, Value gain, Value bias, double eps) {
   RankedTensorType rows = f32(shapeOf(x).drop_back());
-  return LayerNormOp::create(builder, loc(name), x.getType(), rows, rows, x, gain, bias, builder.getF64FloatAttr(eps)).getResult();
+  return LayerNormOp::create(builder, loc(name), x.getType(), rows, rows, x, gain, bias, builder.getF64FloatAttr(eps))
+      .getResult();
 }
 
 Value GraphBuilder::rmsNorm(StringRef name, Value x, Value gain, double eps) {
@@ -99,7 +103,8 @@ Value GraphBuilder::rmsNorm(StringRef name, Value x, Value gain, double eps) {
   return RmsNormOp::create(builder, loc(name), x.getType(), rows, x, gain, builder.getF64FloatAttr(eps)).getResult();
 }
 
-std::pair<Value, Value> GraphBuilder::ropeTable(StringRef name, ArrayRef<double> inverseFrequencies, double attentionFactor) {
+std::pair<Value, Value> GraphBuilder::ropeTable(StringRef name, ArrayRef<double> inverseFrequencies,
+                                                double attentionFactor) {
   RankedTensorType type = f32({stepFacts.seqLength, int64_t(inverseFrequencies.size())});
   auto table = RopeTableOp::create(builder, loc(name), type, type, builder.getDenseF64ArrayAttr(inverseFrequencies),
                                    builder.getF64FloatAttr(attentionFactor));
@@ -107,16 +112,18 @@ std::pair<Value, Value> GraphBuilder::ropeTable(StringRef name, ArrayRef<double>
 }
 
 Value GraphBuilder::rope(StringRef name, Value x, std::pair<Value, Value> table, Value positions, int64_t heads) {
-  return RopeOp::create(builder, loc(name), x.getType(), x, table.first, table.second, positions, heads, /*inverse=*/false);
+  return RopeOp::create(builder, loc(name), x.getType(), x, table.first, table.second, positions, heads,
+                        /*inverse=*/false);
 }
 
-Value GraphBuilder::attention(StringRef name, Value q, Value k, Value v, int64_t heads, int64_t kvHeads, double scale, double p) {
+Value GraphBuilder::attention(StringRef name, Value q, Value k, Value v, int64_t heads, int64_t kvHeads, double scale,
+                              double p) {
   if (!training)
     p = 0;
   RankedTensorType rows = f32({shapeOf(q)[0], heads, shapeOf(q)[1]});
   return AttentionOp::create(builder, loc(name), q.getType(), rows, rows, q, k, v, builder.getI64IntegerAttr(heads),
-                             builder.getI64IntegerAttr(kvHeads), builder.getF64FloatAttr(scale), builder.getF64FloatAttr(p),
-                             builder.getI64IntegerAttr(p == 0 ? 0 : nameHash(name)))
+                             builder.getI64IntegerAttr(kvHeads), builder.getF64FloatAttr(scale),
+                             builder.getF64FloatAttr(p), builder.getI64IntegerAttr(p == 0 ? 0 : nameHash(name)))
       .getResult();
 }
 
@@ -145,7 +152,7 @@ void GraphBuilder::writeLoss(StringRef variable, Value value) {
   if (declared.insert(variable).second)
     VariableOp::create(variables, namedLoc(builder.getContext(), variable), builder.getStringAttr(variable),
                        TypeAttr::get(value.getType()), RoleAttr::get(builder.getContext(), Role::Loss), StringAttr(),
-                       DenseI64ArrayAttr(), DenseI64ArrayAttr(), DictionaryAttr(), BoolAttr(), BoolAttr(), FlatSymbolRefAttr(),
-                       IntegerAttr());
+                       DenseI64ArrayAttr(), DenseI64ArrayAttr(), DictionaryAttr(), BoolAttr(), BoolAttr(),
+                       FlatSymbolRefAttr(), IntegerAttr());
   WriteOp::create(builder, loc(("write " + variable).str()), variable, value);
 }

@@ -1,7 +1,7 @@
 // Builds the forward graph of a model for one device: global shapes, Hugging Face names, canonical segments.
 //
-// A model writes its forward pass once against this class; it is run twice, for @forward and for @eval (without dropout).
-// Every op gets a model name as its location, unique in its graph. Activations are [B, T, C].
+// A model writes its forward pass once against this class; it is run twice, for @forward and for @eval (without
+// dropout). Every op gets a model name as its location, unique in its graph. Activations are [B, T, C].
 #ifndef MODELS_GRAPHBUILDER_H
 #define MODELS_GRAPHBUILDER_H
 
@@ -38,7 +38,8 @@ public:
 
   // "tokens", "labels" or "positions", [B, T].
   mlir::Value input(llvm::StringRef name);
-  // Reads a parameter, declaring it at first sight. Matrices decay, vectors do not. `hfName` with a slice is the name of the whole.
+  // Reads a parameter, declaring it at first sight. Matrices decay, vectors do not. `hfName` with a slice is the name
+  // of the whole.
   mlir::Value parameter(llvm::StringRef hfName, llvm::ArrayRef<int64_t> shape, Init init, const Slice *slice = nullptr);
 
   mlir::Value embedding(llvm::StringRef name, mlir::Value ids, mlir::Value table);
@@ -52,10 +53,10 @@ public:
   // cos and sin for positions 0..T-1.
   std::pair<mlir::Value, mlir::Value> ropeTable(llvm::StringRef name, llvm::ArrayRef<double> inverseFrequencies,
                                                 double attentionFactor);
-  mlir::Value rope(llvm::StringRef name, mlir::Value x, std::pair<mlir::Value, mlir::Value> table, mlir::Value positions,
-                   int64_t heads);
-  mlir::Value attention(llvm::StringRef name, mlir::Value q, mlir::Value k, mlir::Value v, int64_t heads, int64_t kvHeads,
-                        double scale, double dropout);
+  mlir::Value rope(llvm::StringRef name, mlir::Value x, std::pair<mlir::Value, mlir::Value> table,
+                   mlir::Value positions, int64_t heads);
+  mlir::Value attention(llvm::StringRef name, mlir::Value q, mlir::Value k, mlir::Value v, int64_t heads,
+                        int64_t kvHeads, double scale, double dropout);
   mlir::Value gelu(llvm::StringRef name, mlir::Value x);
   mlir::Value swiglu(llvm::StringRef name, mlir::Value gate, mlir::Value up);
   // x itself when p is 0 or outside training.
@@ -66,7 +67,8 @@ public:
 private:
   mlir::Location loc(llvm::StringRef name);
   mlir::RankedTensorType f32(llvm::ArrayRef<int64_t> shape) const;
-  void declare(llvm::StringRef symbol, mlir::RankedTensorType type, llvm::StringRef hfName, Init init, const Slice *slice);
+  void declare(llvm::StringRef symbol, mlir::RankedTensorType type, llvm::StringRef hfName, Init init,
+               const Slice *slice);
   void writeLoss(llvm::StringRef variable, mlir::Value value);
 
   mlir::OpBuilder variables; // where the next variable goes: before the first graph

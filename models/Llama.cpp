@@ -87,8 +87,8 @@ Llama::Llama(const llvm::json::Object &object, const train::StepFacts &facts, st
   rope = readRope(config, problems);
   int64_t positions = config.size("max_position_embeddings", std::nullopt, /*wide=*/true);
   if (config.has("max_position_embeddings") && positions < facts.seqLength)
-    config.problem("max_position_embeddings",
-                   "must be at least the recipe's seq_length, got " + Twine(positions) + " and " + Twine(facts.seqLength));
+    config.problem("max_position_embeddings", "must be at least the recipe's seq_length, got " + Twine(positions) +
+                                                  " and " + Twine(facts.seqLength));
   checkHeads(config);
 }
 
@@ -98,9 +98,11 @@ void Llama::checkHeads(ConfigReader &config) const {
   else if (headSize % 2 != 0 && config.has("head_dim"))
     config.problem("head_dim", "must be even for rotary positions, got " + Twine(headSize));
   else if (headSize % 2 != 0 && config.has("hidden_size") && config.has("num_attention_heads"))
-    config.problem("hidden_size", "must give heads of an even size for rotary positions, got " + Twine(channels) + " / " + Twine(heads));
+    config.problem("hidden_size", "must give heads of an even size for rotary positions, got " + Twine(channels) +
+                                      " / " + Twine(heads));
   if (heads % kvHeads != 0)
-    config.problem("num_key_value_heads", "must divide num_attention_heads, got " + Twine(kvHeads) + " and " + Twine(heads));
+    config.problem("num_key_value_heads",
+                   "must divide num_attention_heads, got " + Twine(kvHeads) + " and " + Twine(heads));
 }
 
 Value Llama::norm(GraphBuilder &graph, const std::string &name, Value x) const {
@@ -112,7 +114,8 @@ Value Llama::linear(GraphBuilder &graph, const Linear &shape, Value x) const {
   Value y = graph.contract(shape.name, x, weight, ContractForm::NT, shape.inSegments, shape.outSegments);
   if (!shape.bias)
     return y;
-  return graph.biasAdd(shape.name + ".bias_add", y, graph.parameter(shape.name + ".bias", {shape.out}, {Init::Constant, 0}));
+  return graph.biasAdd(shape.name + ".bias_add", y,
+                       graph.parameter(shape.name + ".bias", {shape.out}, {Init::Constant, 0}));
 }
 
 Value Llama::attention(GraphBuilder &graph, const std::string &layer, const Rotary &rotary, Value x) const {
@@ -126,14 +129,16 @@ Value Llama::attention(GraphBuilder &graph, const std::string &layer, const Rota
   Value v = linear(graph, {attn + ".v_proj", channels, keys, attentionBias, whole, kvSegments}, h);
   q = graph.rope(attn + ".q_rope", q, rotary.table, rotary.positions, heads);
   k = graph.rope(attn + ".k_rope", k, rotary.table, rotary.positions, kvHeads);
-  Value o = graph.attention(attn + ".attention", q, k, v, heads, kvHeads, 1 / std::sqrt(double(headSize)), attentionDropout);
+  Value o =
+      graph.attention(attn + ".attention", q, k, v, heads, kvHeads, 1 / std::sqrt(double(headSize)), attentionDropout);
   Value y = linear(graph, {attn + ".o_proj", queries, channels, attentionBias, qSegments, whole}, o);
   return graph.add(attn + ".residual", x, y);
 }
 
 Value Llama::feedForward(GraphBuilder &graph, const std::string &layer, Value x) const {
   std::string mlp = layer + ".mlp";
-  train::SegmentList whole = train::oneSegment(channels), segments = train::paddedSegments(inner, graph.facts().segments);
+  train::SegmentList whole = train::oneSegment(channels),
+                     segments = train::paddedSegments(inner, graph.facts().segments);
   Value h = norm(graph, layer + ".post_attention_layernorm", x);
   Value gate = linear(graph, {mlp + ".gate_proj", channels, inner, mlpBias, whole, segments}, h);
   Value up = linear(graph, {mlp + ".up_proj", channels, inner, mlpBias, whole, segments}, h);
@@ -146,7 +151,8 @@ void Llama::build(GraphBuilder &graph) const {
   const std::string root = "model";
   Value table = graph.parameter(root + ".embed_tokens.weight", {vocab, channels}, normal());
   Value x = graph.embedding(root + ".embed_tokens", graph.input("tokens"), table);
-  Rotary rotary{graph.ropeTable(root + ".rotary_emb", inverseFrequencies(rope, headSize), 1.0), graph.input("positions")};
+  Rotary rotary{graph.ropeTable(root + ".rotary_emb", inverseFrequencies(rope, headSize), 1.0),
+                graph.input("positions")};
   for (int64_t i = 0; i < layers; ++i) {
     std::string layer = root + ".layers." + std::to_string(i);
     x = attention(graph, layer, rotary, x);
@@ -159,9 +165,7 @@ void Llama::build(GraphBuilder &graph) const {
 
 ModelFamily recipe::models::llamaFamily() {
   return {"llama", "Llama: RMSNorm, rotary positions, grouped queries, SwiGLU (transformers' LlamaForCausalLM).",
-          [] {
-            return std::vector<KeySection>{{"", keys}, {"rope_scaling or rope_parameters", ropeKeys()}};
-          },
+          [] { return std::vector<KeySection>{{"", keys}, {"rope_scaling or rope_parameters", ropeKeys()}}; },
           [](const llvm::json::Object &config, const train::StepFacts &facts, std::vector<ConfigProblem> &problems)
               -> std::unique_ptr<Model> { return std::make_unique<Llama>(config, facts, problems); }};
 }

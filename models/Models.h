@@ -3,9 +3,9 @@
 #define MODELS_MODELS_H
 
 #include "dialects/train/StepFacts.h"
-#include "models/ConfigReader.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "models/ConfigReader.h"
 
 namespace recipe::models {
 
@@ -25,8 +25,8 @@ struct KeySection {
 };
 
 struct ModelFamily {
-  const char *type;                 // model.type, and model_type of the config
-  const char *text;                 // for docs/models.md
+  const char *type; // model.type, and model_type of the config
+  const char *text; // for docs/models.md
   std::vector<KeySection> (*keys)();
   // Adds to `problems` what is wrong with the config; the result is only meaningful without problems.
   std::unique_ptr<Model> (*read)(const llvm::json::Object &config, const train::StepFacts &facts,
@@ -36,10 +36,11 @@ struct ModelFamily {
 // In the order of the documentation.
 llvm::ArrayRef<ModelFamily> modelFamilies();
 
-// Null when there are problems, which are then all in `problems`. `facts` must be valid; the context must have the train dialect
-// loaded.
-mlir::OwningOpRef<mlir::ModuleOp> buildModel(mlir::MLIRContext &context, llvm::StringRef type, llvm::StringRef configJson,
-                                             const train::StepFacts &facts, std::vector<ConfigProblem> &problems);
+// Null when there are problems, which are then all in `problems`. `facts` must be valid; the context must have the
+// train dialect loaded.
+mlir::OwningOpRef<mlir::ModuleOp> buildModel(mlir::MLIRContext &context, llvm::StringRef type,
+                                             llvm::StringRef configJson, const train::StepFacts &facts,
+                                             std::vector<ConfigProblem> &problems);
 
 // Elements of all parameters, shared ones once.
 int64_t parameterCount(mlir::ModuleOp module);

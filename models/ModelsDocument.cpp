@@ -33,11 +33,16 @@ std::string recipe::models::modelsDocument() {
   llvm::raw_string_ostream out(text);
   out << "<!-- Generated from the key tables in models/; do not edit. -->\n"
          "# Models\n\n"
-         "A model is read from a Hugging Face `config.json`, unmodified. Each key is *used* (another value gives another step),\n"
-         "*checked* (it limits what is accepted), *fixed* (only the values listed are accepted: others would change the mathematics)\n"
-         "or *ignored* (it does not concern training). Any other key is an error. A value at the end of a meaning is the default.\n\n"
-         "Weight decay applies to matrices, embeddings among them, and never to vectors. Weights start as N(0, initializer_range), gains\n"
-         "as 1, biases as 0; GPT-2's projections onto the residual stream (`c_proj`) start as N(0, initializer_range / sqrt(2 n_layer)).\n"
+         "A model is read from a Hugging Face `config.json`, unmodified. Each key is *used* (another value gives "
+         "another step),\n"
+         "*checked* (it limits what is accepted), *fixed* (only the values listed are accepted: others would change "
+         "the mathematics)\n"
+         "or *ignored* (it does not concern training). Any other key is an error. A value at the end of a meaning is "
+         "the default.\n\n"
+         "Weight decay applies to matrices, embeddings among them, and never to vectors. Weights start as N(0, "
+         "initializer_range), gains\n"
+         "as 1, biases as 0; GPT-2's projections onto the residual stream (`c_proj`) start as N(0, initializer_range / "
+         "sqrt(2 n_layer)).\n"
          "Weights are exported under the names that `save_pretrained` gives them.\n";
   for (const ModelFamily &family : modelFamilies()) {
     out << "\n## " << family.type << "\n\n" << family.text << "\n";

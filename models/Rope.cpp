@@ -42,8 +42,8 @@ static void readScaling(ConfigReader &rope, StringRef typeKey, RopeScaling &scal
   scaling.highFreqFactor = rope.positive("high_freq_factor");
   scaling.originalPositions = rope.size("original_max_position_embeddings", std::nullopt, /*wide=*/true);
   if (rope.has("low_freq_factor") && rope.has("high_freq_factor") && scaling.lowFreqFactor >= scaling.highFreqFactor)
-    rope.problem("low_freq_factor", "must be less than high_freq_factor, got " + numberText(scaling.lowFreqFactor) + " and " +
-                                        numberText(scaling.highFreqFactor));
+    rope.problem("low_freq_factor", "must be less than high_freq_factor, got " + numberText(scaling.lowFreqFactor) +
+                                        " and " + numberText(scaling.highFreqFactor));
 }
 
 RopeConfig recipe::models::readRope(ConfigReader &config, std::vector<ConfigProblem> &problems) {
@@ -59,13 +59,15 @@ RopeConfig recipe::models::readRope(ConfigReader &config, std::vector<ConfigProb
   result.theta = config.positive("rope_theta", 10000);
   if (!scaling && !parameters)
     return result;
-  ConfigReader rope(scaling ? *scaling : *parameters, {ropeKeys()}, scaling ? "rope_scaling" : "rope_parameters", problems);
+  ConfigReader rope(scaling ? *scaling : *parameters, {ropeKeys()}, scaling ? "rope_scaling" : "rope_parameters",
+                    problems);
   if (scaling && rope.has("rope_theta"))
     rope.problem("rope_theta", "belongs outside 'rope_scaling'");
   if (parameters)
     result.theta = rope.positive("rope_theta", 10000);
   if (rope.has("type") && rope.has("rope_type") && rope.text("type", "") != rope.text("rope_type", ""))
-    rope.problem("type", "must equal 'rope_type', got \"" + rope.text("type", "") + "\" and \"" + rope.text("rope_type", "") + "\"");
+    rope.problem("type", "must equal 'rope_type', got \"" + rope.text("type", "") + "\" and \"" +
+                             rope.text("rope_type", "") + "\"");
   readScaling(rope, rope.has("rope_type") || !rope.has("type") ? "rope_type" : "type", result.scaling);
   return result;
 }

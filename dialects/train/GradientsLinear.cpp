@@ -11,8 +11,9 @@ LogicalResult EmbeddingOp::buildGradient(OpBuilder &builder, ValueRange resultGr
                                          SmallVectorImpl<Value> &operandGradients) {
   Value dtable;
   if (context.needsGradient(getTable()))
-    dtable = EmbeddingGradOp::create(builder, derivedLoc(*this, "dtable"), getTable().getType(), resultGradients[0], getIds(),
-                                     context.accumulatorFor(getTableMutable(), getTable().getType()), context.batchNodes());
+    dtable = EmbeddingGradOp::create(builder, derivedLoc(*this, "dtable"), getTable().getType(), resultGradients[0],
+                                     getIds(), context.accumulatorFor(getTableMutable(), getTable().getType()),
+                                     context.batchNodes());
   operandGradients.append({Value(), dtable});
   return success();
 }
@@ -46,9 +47,9 @@ static std::string pairName(StringRef what, ContractOp op, unsigned pair) {
 static Value contractLhsGradient(ContractOp op, unsigned pair, OpBuilder &builder, Value dy) {
   ContractForm form = op.getForm() == ContractForm::NN ? ContractForm::NT : ContractForm::NN;
   SegmentList segments = op.getOutSegments() ? SegmentList(*op.getOutSegments()) : oneSegment(shapeOf(dy).back());
-  return ContractOp::create(builder, derivedLoc(op, pairName("dlhs", op, pair)), op.getLhs()[pair].getType(), ValueRange{dy},
-                            ValueRange{op.getRhs()[pair]}, Value(), form, builder.getDenseI64ArrayAttr(segments),
-                            DenseI64ArrayAttr());
+  return ContractOp::create(builder, derivedLoc(op, pairName("dlhs", op, pair)), op.getLhs()[pair].getType(),
+                            ValueRange{dy}, ValueRange{op.getRhs()[pair]}, Value(), form,
+                            builder.getDenseI64ArrayAttr(segments), DenseI64ArrayAttr());
 }
 
 // drhs in the layout of rhs: a chain over the tokens of each batch segment.
@@ -56,9 +57,9 @@ static Value contractRhsGradient(ContractOp op, unsigned pair, OpBuilder &builde
   Value lhs = op.getLhs()[pair], rhs = op.getRhs()[pair];
   Value left = op.getForm() == ContractForm::NN ? lhs : dy, right = op.getForm() == ContractForm::NN ? dy : lhs;
   SegmentList segments = equalSegments(leadingSize(shapeOf(lhs)), context.batchNodes());
-  return ContractOp::create(builder, derivedLoc(op, pairName("drhs", op, pair)), rhs.getType(), ValueRange{left}, ValueRange{right},
-                            context.accumulatorFor(op.getRhsMutable()[pair], rhs.getType()), ContractForm::TN,
-                            builder.getDenseI64ArrayAttr(segments), DenseI64ArrayAttr());
+  return ContractOp::create(builder, derivedLoc(op, pairName("drhs", op, pair)), rhs.getType(), ValueRange{left},
+                            ValueRange{right}, context.accumulatorFor(op.getRhsMutable()[pair], rhs.getType()),
+                            ContractForm::TN, builder.getDenseI64ArrayAttr(segments), DenseI64ArrayAttr());
 }
 
 // A contraction over tokens is a backward op.

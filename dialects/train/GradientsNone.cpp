@@ -6,10 +6,10 @@ using namespace recipe::train;
 
 static LogicalResult noGradient(Operation *op) { return op->emitOpError("has no gradient"); }
 
-#define RECIPE_NO_GRADIENT(OpTy)                                                                                                \
-  bool OpTy::hasGradient() { return false; }                                                                                    \
-  LogicalResult OpTy::buildGradient(OpBuilder &, ValueRange, GradientContext &, SmallVectorImpl<Value> &) {                     \
-    return noGradient(*this);                                                                                                   \
+#define RECIPE_NO_GRADIENT(OpTy)                                                                                       \
+  bool OpTy::hasGradient() { return false; }                                                                           \
+  LogicalResult OpTy::buildGradient(OpBuilder &, ValueRange, GradientContext &, SmallVectorImpl<Value> &) {            \
+    return noGradient(*this);                                                                                          \
   }
 
 RECIPE_NO_GRADIENT(EmbeddingGradOp)

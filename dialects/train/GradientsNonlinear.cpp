@@ -17,9 +17,9 @@ bool LayerNormOp::hasGradient() { return true; }
 LogicalResult LayerNormOp::buildGradient(OpBuilder &builder, ValueRange resultGradients, GradientContext &context,
                                          SmallVectorImpl<Value> &operandGradients) {
   auto grad = LayerNormGradOp::create(builder, derivedLoc(*this, "grad"), getX().getType(), positionSumsType(getGain()),
-                                      positionSumsType(getBias()), resultGradients[0], getX(), getGain(), getMean(), getRstd(),
-                                      accumulator(context, getGainMutable()), accumulator(context, getBiasMutable()),
-                                      context.batchNodes());
+                                      positionSumsType(getBias()), resultGradients[0], getX(), getGain(), getMean(),
+                                      getRstd(), accumulator(context, getGainMutable()),
+                                      accumulator(context, getBiasMutable()), context.batchNodes());
   operandGradients.append({wanted(context, getX(), grad.getDx()), wanted(context, getGain(), grad.getDgain()),
                            wanted(context, getBias(), grad.getDbias())});
   return success();
@@ -29,8 +29,8 @@ bool RmsNormOp::hasGradient() { return true; }
 LogicalResult RmsNormOp::buildGradient(OpBuilder &builder, ValueRange resultGradients, GradientContext &context,
                                        SmallVectorImpl<Value> &operandGradients) {
   auto grad = RmsNormGradOp::create(builder, derivedLoc(*this, "grad"), getX().getType(), positionSumsType(getGain()),
-                                    resultGradients[0], getX(), getGain(), getRstd(), accumulator(context, getGainMutable()),
-                                    context.batchNodes());
+                                    resultGradients[0], getX(), getGain(), getRstd(),
+                                    accumulator(context, getGainMutable()), context.batchNodes());
   operandGradients.append({wanted(context, getX(), grad.getDx()), wanted(context, getGain(), grad.getDgain())});
   return success();
 }
@@ -38,8 +38,8 @@ LogicalResult RmsNormOp::buildGradient(OpBuilder &builder, ValueRange resultGrad
 bool RopeOp::hasGradient() { return true; }
 LogicalResult RopeOp::buildGradient(OpBuilder &builder, ValueRange resultGradients, GradientContext &context,
                                     SmallVectorImpl<Value> &operandGradients) {
-  Value dx = RopeOp::create(builder, derivedLoc(*this, "dx"), getX().getType(), resultGradients[0], getCosine(), getSine(),
-                            getPositions(), getHeads(), !getInverse());
+  Value dx = RopeOp::create(builder, derivedLoc(*this, "dx"), getX().getType(), resultGradients[0], getCosine(),
+                            getSine(), getPositions(), getHeads(), !getInverse());
   operandGradients.append({dx, Value(), Value(), Value()});
   return success();
 }
@@ -47,9 +47,10 @@ LogicalResult RopeOp::buildGradient(OpBuilder &builder, ValueRange resultGradien
 bool AttentionOp::hasGradient() { return true; }
 LogicalResult AttentionOp::buildGradient(OpBuilder &builder, ValueRange resultGradients, GradientContext &context,
                                          SmallVectorImpl<Value> &operandGradients) {
-  auto grad = AttentionGradOp::create(builder, derivedLoc(*this, "grad"), getQ().getType(), getK().getType(), getV().getType(),
-                                      resultGradients[0], getQ(), getK(), getV(), getResult(), getRowMax(), getRowSum(),
-                                      getHeadsAttr(), getKvHeadsAttr(), getScaleAttr(), getDropoutAttr(), getDropoutIdAttr());
+  auto grad =
+      AttentionGradOp::create(builder, derivedLoc(*this, "grad"), getQ().getType(), getK().getType(), getV().getType(),
+                              resultGradients[0], getQ(), getK(), getV(), getResult(), getRowMax(), getRowSum(),
+                              getHeadsAttr(), getKvHeadsAttr(), getScaleAttr(), getDropoutAttr(), getDropoutIdAttr());
   operandGradients.append({wanted(context, getQ(), grad.getDq()), wanted(context, getK(), grad.getDk()),
                            wanted(context, getV(), grad.getDv())});
   return success();
@@ -81,19 +82,18 @@ LogicalResult DropoutOp::buildGradient(OpBuilder &builder, ValueRange resultGrad
 }
 
 bool LinearCrossEntropyOp::hasGradient() { return true; }
-// The loss is a sum, so its own gradient is 1 and known in advance: one op in the place of this one gives the loss and both
-// gradients, and the logits are computed once.
-LogicalResult LinearCrossEntropyOp::buildGradient(OpBuilder &builder, ValueRange resultGradients, GradientContext &context,
-                                                  SmallVectorImpl<Value> &operandGradients) {
+// The loss is a sum, so its own gradient is 1 and known in advance: one op in the place of this one gives the loss and
+// both gradients, and the logits are computed once.
+LogicalResult LinearCrossEntropyOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
+                                                  GradientContext &context, SmallVectorImpl<Value> &operandGradients) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(*this);
-  Value weightAccumulator = context.needsGradient(getWeight())
-                                ? context.accumulatorFor(getWeightMutable(), getWeight().getType())
-                                : Value();
+  Value weightAccumulator =
+      context.needsGradient(getWeight()) ? context.accumulatorFor(getWeightMutable(), getWeight().getType()) : Value();
   auto grad = LinearCrossEntropyGradOp::create(
-      builder, getLoc(), getLoss().getType(), getCount().getType(), getX().getType(), getWeight().getType(), getX(), getWeight(),
-      getLabels(), context.accumulatorFor(cast<OpResult>(getLoss())), context.accumulatorFor(cast<OpResult>(getCount())),
-      weightAccumulator, getVocabSegments(), context.batchNodes());
+      builder, getLoc(), getLoss().getType(), getCount().getType(), getX().getType(), getWeight().getType(), getX(),
+      getWeight(), getLabels(), context.accumulatorFor(cast<OpResult>(getLoss())),
+      context.accumulatorFor(cast<OpResult>(getCount())), weightAccumulator, getVocabSegments(), context.batchNodes());
   getLoss().replaceAllUsesWith(grad.getLoss());
   getCount().replaceAllUsesWith(grad.getCount());
   operandGradients.append(

@@ -1,6 +1,7 @@
 // Model names: every op of a graph carries one as its location, and ids, keys and reports are made from it.
 //
-// A backward op is named after the forward op it comes from and the operand whose gradient it gives ("h.0.mlp.c_fc/dweight").
+// A backward op is named after the forward op it comes from and the operand whose gradient it gives
+// ("h.0.mlp.c_fc/dweight").
 #ifndef DIALECTS_TRAIN_NAMES_H
 #define DIALECTS_TRAIN_NAMES_H
 

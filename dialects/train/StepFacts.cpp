@@ -46,8 +46,8 @@ LogicalResult StepFacts::verify(llvm::function_ref<void(const Twine &)> problem)
     return failure();
   int64_t leaf = globalBatch / batchLeaves();
   expect(leaf % batchSize == 0 || batchSize % leaf == 0,
-         "batch_size must divide a batch segment or be a multiple of it, got " + Twine(batchSize) + " and segments of " +
-             Twine(leaf) + " samples");
+         "batch_size must divide a batch segment or be a multiple of it, got " + Twine(batchSize) +
+             " and segments of " + Twine(leaf) + " samples");
   return success(good);
 }
 
@@ -79,7 +79,8 @@ FailureOr<StepFacts> StepFacts::fromModule(ModuleOp module) {
   read("global_batch", facts.globalBatch);
   read("batch_segments", facts.batchSegments);
   read("segments", facts.segments);
-  if (!complete || failed(facts.verify([&](const Twine &text) { module.emitError() << "'" << kAttrName << "': " << text; })))
+  if (!complete ||
+      failed(facts.verify([&](const Twine &text) { module.emitError() << "'" << kAttrName << "': " << text; })))
     return failure();
   return facts;
 }

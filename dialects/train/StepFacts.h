@@ -11,11 +11,11 @@
 namespace recipe::train {
 
 struct StepFacts {
-  int64_t batchSize = 0;       // B: samples per micro-batch
-  int64_t seqLength = 0;       // T: positions per sample
-  int64_t globalBatch = 0;     // G: samples per update, over all ranks
-  int64_t batchSegments = 8;   // numerics.batch_segments
-  int64_t segments = 8;        // R: numerics.segments
+  int64_t batchSize = 0;     // B: samples per micro-batch
+  int64_t seqLength = 0;     // T: positions per sample
+  int64_t globalBatch = 0;   // G: samples per update, over all ranks
+  int64_t batchSegments = 8; // numerics.batch_segments
+  int64_t segments = 8;      // R: numerics.segments
 
   static constexpr const char *kAttrName = "train.step";
 

@@ -11,9 +11,10 @@ VariableOp recipe::train::declareVariable(ModuleOp module, StringRef symbol, Ran
     builder.setInsertionPointAfter(variable);
   auto of = belongs ? FlatSymbolRefAttr::get(belongs->parameter.getSymNameAttr()) : FlatSymbolRefAttr();
   auto use = belongs && belongs->use ? builder.getI64IntegerAttr(*belongs->use) : IntegerAttr();
-  return VariableOp::create(builder, namedLoc(module.getContext(), symbol), builder.getStringAttr(symbol), TypeAttr::get(type),
-                            RoleAttr::get(module.getContext(), role), StringAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
-                            DictionaryAttr(), BoolAttr(), BoolAttr(), of, use);
+  return VariableOp::create(builder, namedLoc(module.getContext(), symbol), builder.getStringAttr(symbol),
+                            TypeAttr::get(type), RoleAttr::get(module.getContext(), role), StringAttr(),
+                            DenseI64ArrayAttr(), DenseI64ArrayAttr(), DictionaryAttr(), BoolAttr(), BoolAttr(), of,
+                            use);
 }
 
 SmallVector<VariableOp> recipe::train::variablesOf(ModuleOp module, Role role) {

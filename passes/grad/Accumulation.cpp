@@ -26,8 +26,8 @@ static VariableOp declarePending(ModuleOp module, const SymbolTable &symbols, Va
   if (sum.getOf())
     belongs = {symbols.lookup<VariableOp>(*sum.getOf()),
                sum.getUse() ? std::optional<int64_t>(*sum.getUse()) : std::nullopt};
-  return declareVariable(module, ("pending:" + sum.getSymName()).str(), RankedTensorType::get(shape, type.getElementType()),
-                         Role::Pending, belongs);
+  return declareVariable(module, ("pending:" + sum.getSymName()).str(),
+                         RankedTensorType::get(shape, type.getElementType()), Role::Pending, belongs);
 }
 
 void recipe::grad::buildSegmentEnd(ModuleOp module, const StepFacts &facts, ArrayRef<VariableOp> sums) {

@@ -60,7 +60,8 @@ LogicalResult Activity::findActive(GraphOp forward) {
   DenseSet<Operation *> reaching;
   for (Operation &op : llvm::reverse(forward.getBody().front())) {
     bool reaches = llvm::any_of(op.getResults(), [&](OpResult result) {
-      return lossResults.contains(result) || llvm::any_of(result.getUsers(), [&](Operation *u) { return reaching.contains(u); });
+      return lossResults.contains(result) ||
+             llvm::any_of(result.getUsers(), [&](Operation *u) { return reaching.contains(u); });
     });
     if (!reaches)
       continue;

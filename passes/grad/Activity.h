@@ -8,7 +8,8 @@
 
 namespace recipe::grad {
 
-// The use of a parameter by an op on the way to the loss; a parameter used k times has uses 0..k-1 in the order of the graph.
+// The use of a parameter by an op on the way to the loss; a parameter used k times has uses 0..k-1 in the order of the
+// graph.
 struct ParameterUse {
   train::VariableOp parameter;
   int64_t number = 0;
@@ -20,7 +21,8 @@ struct ParameterUse {
 
 class Activity {
 public:
-  // Emits an error where an op on the way to the loss has no gradient, or where a trainable parameter does not reach it.
+  // Emits an error where an op on the way to the loss has no gradient, or where a trainable parameter does not reach
+  // it.
   static llvm::FailureOr<Activity> of(mlir::ModuleOp module, train::GraphOp forward);
 
   // A trainable parameter, or computed from one.

@@ -83,7 +83,8 @@ Value Backward::sumOf(OpResult result) {
 }
 
 Value Backward::takeTerm(OpResult result, ArrayRef<Contribution> &rest, int64_t &made) {
-  // Only a contraction that a contraction's own rule made stands for a use by itself: others may be the gradient of more values.
+  // Only a contraction that a contraction's own rule made stands for a use by itself: others may be the gradient of
+  // more values.
   auto contraction = [](const Contribution &c) {
     return isa<ContractOp>(c.user) ? c.gradient.getDefiningOp<ContractOp>() : ContractOp();
   };

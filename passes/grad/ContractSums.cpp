@@ -7,8 +7,8 @@ using namespace recipe::train;
 static size_t segmentCount(ContractOp op) { return op.getSegments().size() / (2 * op.getLhs().size()); }
 
 bool recipe::grad::canJoin(ContractOp a, ContractOp b) {
-  return a.getForm() == b.getForm() && a.getType() == b.getType() && segmentCount(a) == segmentCount(b) && !a.getAccumulator() &&
-         !b.getAccumulator();
+  return a.getForm() == b.getForm() && a.getType() == b.getType() && segmentCount(a) == segmentCount(b) &&
+         !a.getAccumulator() && !b.getAccumulator();
 }
 
 ContractOp recipe::grad::joinContracts(OpBuilder &builder, Location loc, ArrayRef<ContractOp> parts) {

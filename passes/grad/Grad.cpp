@@ -16,8 +16,10 @@ using namespace recipe::train;
 
 namespace {
 
-// One gradient variable for each use of a trainable parameter: parameters in the order of the module, uses in the order of the graph.
-SmallVector<VariableOp> declareGradients(ModuleOp module, const grad::Activity &activity, const grad::Backward &backward) {
+// One gradient variable for each use of a trainable parameter: parameters in the order of the module, uses in the order
+// of the graph.
+SmallVector<VariableOp> declareGradients(ModuleOp module, const grad::Activity &activity,
+                                         const grad::Backward &backward) {
   llvm::MapVector<Operation *, SmallVector<std::pair<grad::ParameterUse, RankedTensorType>>> byParameter;
   for (VariableOp parameter : variablesOf(module, Role::Parameter))
     byParameter[parameter];

@@ -1,4 +1,5 @@
-// What happens once per step and once per run: the update, the initial state, the schedule; and where evaluation reports its loss.
+// What happens once per step and once per run: the update, the initial state, the schedule; and where evaluation
+// reports its loss.
 #include "dialects/train/Names.h"
 #include "dialects/train/Variables.h"
 #include "passes/Passes.h"
@@ -61,7 +62,8 @@ FailureOr<SmallVector<Trained>> UpdatePass::collect(ModuleOp module) {
   for (VariableOp gradient : variablesOf(module, Role::Gradient)) {
     auto found = index.find(gradient.getOf().value_or(""));
     if (found == index.end())
-      return gradient.emitOpError("a gradient belongs to a trainable parameter, got: ") << gradient.getOfAttr(), failure();
+      return gradient.emitOpError("a gradient belongs to a trainable parameter, got: ") << gradient.getOfAttr(),
+             failure();
     SmallVector<VariableOp> &uses = trained[found->second].gradients;
     if (gradient.getUse() != uint64_t(uses.size()))
       return gradient.emitOpError("gradients of a parameter are declared in the order of use, got: ")
@@ -98,8 +100,9 @@ void UpdatePass::buildAdamw(OpBuilder &builder, const Trained &one, Value gradie
   VariableOp parameter = one.parameter, m = one.m, v = one.v;
   auto number = [&](double value) { return builder.getF64FloatAttr(value); };
   Type type = parameter.getType();
-  auto op = AdamwOp::create(builder, loc("adamw " + parameter.getSymName()), type, type, type, readVariable(builder, parameter),
-                            readVariable(builder, m), readVariable(builder, v), gradient, number(beta1), number(beta2), number(eps),
+  auto op = AdamwOp::create(builder, loc("adamw " + parameter.getSymName()), type, type, type,
+                            readVariable(builder, parameter), readVariable(builder, m), readVariable(builder, v),
+                            gradient, number(beta1), number(beta2), number(eps),
                             number(parameter.getDecay().value_or(false) ? double(weightDecay) : 0.0));
   writeVariable(builder, parameter.getSymName(), op.getParameterResult());
   writeVariable(builder, m.getSymName(), op.getMResult());
@@ -133,15 +136,14 @@ LogicalResult UpdatePass::buildInit(ModuleOp module, ArrayRef<Trained> trained) 
   declareGraph(builder, module, "init");
   for (VariableOp parameter : variablesOf(module, Role::Parameter)) {
     DictionaryAttr init = parameter.getInitAttr();
-    auto normal = init ? init.getAs<FloatAttr>("normal") : FloatAttr(), constant = init ? init.getAs<FloatAttr>("constant") : FloatAttr();
-    if (!normal == !constant)
-      return parameter.emitOpError("'init' of a parameter is {normal = stddev} or {constant = value}, got: ") << init;
-    if (constant) {
+    StringRef name = parameter.getSymName();
+    if (!init)
+      return parameter.emitOpError("a parameter needs 'init', got none for ") << name;
+    if (auto constant = init.getAs<FloatAttr>("constant")) {
       buildFill(builder, parameter, constant.getValueAsDouble());
       continue;
     }
-    StringRef name = parameter.getSymName();
-    Value drawn = InitNormalOp::create(builder, loc("init " + name), parameter.getType(), normal,
+    Value drawn = InitNormalOp::create(builder, loc("init " + name), parameter.getType(), init.getAs<FloatAttr>("normal"),
                                        builder.getI64IntegerAttr(nameHash(name)));
     writeVariable(builder, name, drawn);
   }
@@ -181,7 +183,8 @@ LogicalResult UpdatePass::finishEval(ModuleOp module) {
 void UpdatePass::runOnOperation() {
   ModuleOp module = getOperation();
   FailureOr<SmallVector<Trained>> trained = collect(module);
-  if (failed(trained) || failed(buildUpdate(module, *trained)) || failed(buildInit(module, *trained)) || failed(finishEval(module)))
+  if (failed(trained) || failed(buildUpdate(module, *trained)) || failed(buildInit(module, *trained)) ||
+      failed(finishEval(module)))
     return signalPassFailure();
   buildPrologue(module);
 }

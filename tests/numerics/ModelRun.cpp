@@ -28,7 +28,8 @@ static const SmallModel all[] = {
 
 ArrayRef<SmallModel> recipe::test::smallModels() { return all; }
 
-ModelRun::ModelRun(const SmallModel &model, const train::StepFacts &facts, ReferenceMode mode, StringRef frozen) : facts(facts) {
+ModelRun::ModelRun(const SmallModel &model, const train::StepFacts &facts, ReferenceMode mode, StringRef frozen)
+    : facts(facts) {
   context.loadDialect<train::TrainDialect>();
   std::vector<recipe::models::ConfigProblem> problems;
   owner = recipe::models::buildModel(context, model.type, model.config, facts, problems);

@@ -2,8 +2,8 @@
 #ifndef TESTS_NUMERICS_MODELRUN_H
 #define TESTS_NUMERICS_MODELRUN_H
 
-#include "models/Models.h"
 #include "mlir/IR/MLIRContext.h"
+#include "models/Models.h"
 #include "tests/numerics/OpGraph.h"
 
 namespace recipe::test {
@@ -24,7 +24,8 @@ public:
   interp::Interpreter &interpreter() { return *runner; }
   llvm::SmallVector<train::VariableOp> parameters();
 
-  // Every parameter at random, the same for every instance: larger than at the start of training, so that gradients are felt everywhere.
+  // Every parameter at random, the same for every instance: larger than at the start of training, so that gradients are
+  // felt everywhere.
   void drawParameters();
   // The samples of one global batch; every fifth label does not count, and one sample has no label at all.
   void drawSamples(uint64_t seed);

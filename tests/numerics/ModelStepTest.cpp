@@ -51,7 +51,8 @@ TEST_P(Models, GradientsMatchDifferences) {
       expected += gradient.f64[i] * direction.f64[i];
     double actual = difference(run, parameter, direction);
     EXPECT_NEAR(actual, expected, 1e-7 * std::max(1.0, std::abs(expected))) << parameter.getSymName().str();
-    // The bias of a key moves every score of a row alike, which softmax does not feel; nothing else may be without effect.
+    // The bias of a key moves every score of a row alike, which softmax does not feel; nothing else may be without
+    // effect.
     bool keyBias = parameter.getSymName().contains("k_proj.bias") || parameter.getSymName().contains("c_attn.bias[k]");
     if (!keyBias || GetParam().type == std::string("llama"))
       EXPECT_GT(std::abs(expected), 1e-3) << parameter.getSymName().str();
@@ -62,7 +63,8 @@ TEST_P(Models, GradientsMatchDifferences) {
 void expectSameSteps(ModelRun &a, ModelRun &b) {
   auto expectSame = [&](train::Role role) {
     for (train::VariableOp variable : train::variablesOf(a.module(), role))
-      EXPECT_TRUE(sameBits(a.value(variable.getSymName()), b.value(variable.getSymName()))) << variable.getSymName().str();
+      EXPECT_TRUE(sameBits(a.value(variable.getSymName()), b.value(variable.getSymName())))
+          << variable.getSymName().str();
   };
   expectSame(train::Role::Parameter);
   expectSame(train::Role::AdamM);
@@ -75,7 +77,8 @@ void expectSameSteps(ModelRun &a, ModelRun &b) {
   EXPECT_GT(x.grad_norm, 0);
 }
 
-// Micro-batches with different numbers of valid labels, as drawSamples makes them, in every factoring of the global batch.
+// Micro-batches with different numbers of valid labels, as drawSamples makes them, in every factoring of the global
+// batch.
 TEST_P(Models, StepsDoNotDependOnTheFactoring) {
   for (int64_t batchSegments : {8, 2}) {
     ModelRun whole(GetParam(), factsOf(16, 16, batchSegments), ReferenceMode::Exact);
@@ -121,7 +124,8 @@ TEST_P(Models, FrozenParametersStayAndChangeNoOtherGradient) {
       EXPECT_FALSE(partly.module().lookupSymbol(gradient.getSymName()));
       ++missing;
     } else {
-      EXPECT_TRUE(sameBits(free.value(gradient.getSymName()), partly.value(gradient.getSymName()))) << gradient.getSymName().str();
+      EXPECT_TRUE(sameBits(free.value(gradient.getSymName()), partly.value(gradient.getSymName())))
+          << gradient.getSymName().str();
     }
   }
   EXPECT_EQ(missing, 2u); // one in each layer
@@ -165,6 +169,7 @@ TEST(Evaluation, HasTheLossOfTraining) {
   EXPECT_GT(run.interpreter().params().valid_tokens, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Small, Models, testing::ValuesIn(smallModels()), [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Small, Models, testing::ValuesIn(smallModels()),
+                         [](const auto &info) { return info.param.name; });
 
 } // namespace

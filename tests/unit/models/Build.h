@@ -3,9 +3,9 @@
 #define TESTS_UNIT_MODELS_BUILD_H
 
 #include "dialects/train/Train.h"
-#include "models/Models.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
+#include "models/Models.h"
 #include "gtest/gtest.h"
 #include <fstream>
 #include <sstream>

@@ -34,7 +34,8 @@ TEST_P(PublishedConfig, LoadsAndVerifiesWithinASecond) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PublishedConfig,
-                         testing::Values(Published{"gpt2", "gpt2.json", 124439808}, Published{"llama", "llama-2-7b.json", 6738415616},
+                         testing::Values(Published{"gpt2", "gpt2.json", 124439808},
+                                         Published{"llama", "llama-2-7b.json", 6738415616},
                                          Published{"llama", "llama-3.2-1b.json", 1235814400}),
                          [](const auto &info) {
                            std::string name = info.param.config;

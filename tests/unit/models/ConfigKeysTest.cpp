@@ -1,4 +1,5 @@
-// No key of a config is silently without effect: each one changes the step, is checked, is refused, or is documented as ignored.
+// No key of a config is silently without effect: each one changes the step, is checked, is refused, or is documented as
+// ignored.
 #include "tests/unit/models/Build.h"
 #include <map>
 
@@ -19,7 +20,8 @@ const std::map<std::string, const char *> bases = {
                   "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 64})"},
 };
 
-const char *const llama3 = R"({"head_dim": 64, "rope_scaling": {"rope_type": "llama3", "factor": 8, "low_freq_factor": 1,
+const char *const llama3 =
+    R"({"head_dim": 64, "rope_scaling": {"rope_type": "llama3", "factor": 8, "low_freq_factor": 1,
                               "high_freq_factor": 4, "original_max_position_embeddings": 32}})";
 
 // A change of each used key.
@@ -56,13 +58,17 @@ const std::map<std::string, std::map<std::string, Change>> usedChanges = {
       {"tie_word_embeddings", {R"({"tie_word_embeddings": true})"}},
       {"vocab_size", {R"({"vocab_size": 102})"}},
       // Inside rope_scaling and rope_parameters.
-      {"rope.rope_type", {R"({"rope_scaling": {"rope_type": "linear", "factor": 2}})", R"({"rope_scaling": {"rope_type": "default"}})"}},
-      {"rope.type", {R"({"rope_scaling": {"type": "linear", "factor": 2}})", R"({"rope_scaling": {"type": "default"}})"}},
-      {"rope.rope_theta", {R"({"rope_parameters": {"rope_theta": 20000}})", R"({"rope_parameters": {"rope_theta": 10000}})"}},
+      {"rope.rope_type",
+       {R"({"rope_scaling": {"rope_type": "linear", "factor": 2}})", R"({"rope_scaling": {"rope_type": "default"}})"}},
+      {"rope.type",
+       {R"({"rope_scaling": {"type": "linear", "factor": 2}})", R"({"rope_scaling": {"type": "default"}})"}},
+      {"rope.rope_theta",
+       {R"({"rope_parameters": {"rope_theta": 20000}})", R"({"rope_parameters": {"rope_theta": 10000}})"}},
       {"rope.factor", {R"({"rope_scaling": {"factor": 16}})", llama3}},
       {"rope.low_freq_factor", {R"({"rope_scaling": {"low_freq_factor": 2}})", llama3}},
       {"rope.high_freq_factor", {R"({"rope_scaling": {"high_freq_factor": 8}})", llama3}},
-      {"rope.original_max_position_embeddings", {R"({"rope_scaling": {"original_max_position_embeddings": 16}})", llama3}}}},
+      {"rope.original_max_position_embeddings",
+       {R"({"rope_scaling": {"original_max_position_embeddings": 16}})", llama3}}}},
 };
 
 void merge(json::Object &target, const json::Object &patch) {
@@ -139,7 +145,8 @@ TEST_P(EveryKey, HasTheEffectThatIsDocumented) {
   case KeyUse::Fixed: {
     std::string text = outcome(c.type, with("\"another\""));
     EXPECT_TRUE(llvm::StringRef(text).starts_with("problems: ")) << "another value is accepted";
-    EXPECT_TRUE(llvm::StringRef(text).contains("'" + (c.section.empty() ? "" : c.section + ".") + c.key + "' must be ")) << text;
+    EXPECT_TRUE(llvm::StringRef(text).contains("'" + (c.section.empty() ? "" : c.section + ".") + c.key + "' must be "))
+        << text;
     break;
   }
   case KeyUse::Ignored:
@@ -150,7 +157,8 @@ TEST_P(EveryKey, HasTheEffectThatIsDocumented) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryKey, testing::ValuesIn(allKeys()), [](const auto &info) {
-  std::string name = info.param.type + "_" + (info.param.section.empty() ? "" : info.param.section + "_") + info.param.key;
+  std::string name =
+      info.param.type + "_" + (info.param.section.empty() ? "" : info.param.section + "_") + info.param.key;
   return name;
 });
 

@@ -29,25 +29,28 @@ std::set<std::string> tensors(mlir::ModuleOp module) {
 
 TEST(Names, Gpt2TensorsAreThoseOfGPT2LMHeadModel) {
   Built built("gpt2", gpt2);
-  std::set<std::string> expected{"transformer.wte.weight[101,24]", "transformer.wpe.weight[16,24]", "transformer.ln_f.weight[24]",
-                                 "transformer.ln_f.bias[24]"};
+  std::set<std::string> expected{"transformer.wte.weight[101,24]", "transformer.wpe.weight[16,24]",
+                                 "transformer.ln_f.weight[24]", "transformer.ln_f.bias[24]"};
   for (std::string block : {"transformer.h.0.", "transformer.h.1."})
-    for (const char *tensor : {"ln_1.weight[24]", "ln_1.bias[24]", "attn.c_attn.weight[24,72]", "attn.c_attn.bias[72]",
-                               "attn.c_proj.weight[24,24]", "attn.c_proj.bias[24]", "ln_2.weight[24]", "ln_2.bias[24]",
-                               "mlp.c_fc.weight[24,96]", "mlp.c_fc.bias[96]", "mlp.c_proj.weight[96,24]", "mlp.c_proj.bias[24]"})
+    for (const char *tensor :
+         {"ln_1.weight[24]", "ln_1.bias[24]", "attn.c_attn.weight[24,72]", "attn.c_attn.bias[72]",
+          "attn.c_proj.weight[24,24]", "attn.c_proj.bias[24]", "ln_2.weight[24]", "ln_2.bias[24]",
+          "mlp.c_fc.weight[24,96]", "mlp.c_fc.bias[96]", "mlp.c_proj.weight[96,24]", "mlp.c_proj.bias[24]"})
       expected.insert(block + tensor);
   EXPECT_EQ(tensors(*built.module), expected);
 }
 
 TEST(Names, LlamaTensorsAreThoseOfLlamaForCausalLM) {
   Built built("llama", llama);
-  std::set<std::string> expected{"model.embed_tokens.weight[101,24]", "model.norm.weight[24]", "lm_head.weight[101,24]"};
+  std::set<std::string> expected{"model.embed_tokens.weight[101,24]", "model.norm.weight[24]",
+                                 "lm_head.weight[101,24]"};
   for (std::string layer : {"model.layers.0.", "model.layers.1."})
     for (const char *tensor :
          {"input_layernorm.weight[24]", "post_attention_layernorm.weight[24]", "self_attn.q_proj.weight[40,24]",
-          "self_attn.q_proj.bias[40]", "self_attn.k_proj.weight[20,24]", "self_attn.k_proj.bias[20]", "self_attn.v_proj.weight[20,24]",
-          "self_attn.v_proj.bias[20]", "self_attn.o_proj.weight[24,40]", "self_attn.o_proj.bias[24]", "mlp.gate_proj.weight[40,24]",
-          "mlp.up_proj.weight[40,24]", "mlp.down_proj.weight[24,40]"})
+          "self_attn.q_proj.bias[40]", "self_attn.k_proj.weight[20,24]", "self_attn.k_proj.bias[20]",
+          "self_attn.v_proj.weight[20,24]", "self_attn.v_proj.bias[20]", "self_attn.o_proj.weight[24,40]",
+          "self_attn.o_proj.bias[24]", "mlp.gate_proj.weight[40,24]", "mlp.up_proj.weight[40,24]",
+          "mlp.down_proj.weight[24,40]"})
       expected.insert(layer + tensor);
   EXPECT_EQ(tensors(*built.module), expected);
 }

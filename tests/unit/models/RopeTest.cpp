@@ -1,4 +1,5 @@
-// Inverse frequencies against numbers worked out with Python's floats from the formulas of transformers' modeling_rope_utils.
+// Inverse frequencies against numbers worked out with Python's floats from the formulas of transformers'
+// modeling_rope_utils.
 #include "models/Rope.h"
 #include "gtest/gtest.h"
 #include <cmath>
@@ -20,7 +21,8 @@ void expectFrequencies(const std::vector<double> &actual, std::initializer_list<
 TEST(InverseFrequencies, Default) {
   std::vector<double> frequencies = inverseFrequencies(RopeConfig{10000, {}}, 128);
   EXPECT_EQ(frequencies.size(), 64u);
-  expectFrequencies(frequencies, {{0, 1.0}, {1, 0.8659643233600653}, {33, 0.008659643233600653}, {63, 0.00011547819846894582}});
+  expectFrequencies(frequencies,
+                    {{0, 1.0}, {1, 0.8659643233600653}, {33, 0.008659643233600653}, {63, 0.00011547819846894582}});
 }
 
 TEST(InverseFrequencies, LinearDivides) {
