@@ -58,7 +58,7 @@ Expected<std::string> linkShared(ArrayRef<SmallVector<char, 0>> objects) {
 
   std::string output = inFolder("kernels.so");
   std::vector<std::string> arguments = {"ld.lld",          "-shared",         "-o",       output,         "-nostdlib",   "--no-undefined",
-                                        "--build-id=none", "--hash-style=gnu", "--strip-all", "--threads=1", "-soname=kernels.so", "-Bsymbolic"};
+                                        "--build-id=none", "--hash-style=gnu", "--strip-all", "--threads=1", "-Bsymbolic"};
   for (auto [index, object] : enumerate(objects)) {
     arguments.push_back(inFolder(formatv("{0}.o", index).str()));
     if (Error failed = writeFile(arguments.back(), object))
