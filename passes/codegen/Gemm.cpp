@@ -1,0 +1,66 @@
+#include "passes/codegen/Gemm.h"
+#include "passes/codegen/KernelFamily.h"
+
+using namespace llvm;
+
+namespace recipe::codegen {
+
+Address GemmEmitter::operand(unsigned firstBuffer, Val pair) {
+  if (auto *known = dyn_cast<ConstantInt>(pair))
+    return b.buffer(firstBuffer + unsigned(known->getZExtValue()));
+  return b.bufferAt(firstBuffer, pair);
+}
+
+// Whole tiles, then the one that is left of the block's rows.
+void GemmEmitter::forTiles(function_ref<void(int64_t, Val)> body) {
+  Val whole = b.idiv(block.rows, spec.tileRows);
+  if (spec.m >= spec.tileRows)
+    b.forLoop(b.i64(0), whole, b.i64(1), [&](Val tile) { body(spec.tileRows, tile); });
+  if (int64_t rest = spec.m % spec.tileRows)
+    b.ifThen(b.ilt(b.imul(whole, spec.tileRows), block.rows), [&] { body(rest, whole); });
+}
+
+void GemmEmitter::emit() {
+  int64_t blocksDown = (spec.m + spec.blockRows - 1) / spec.blockRows;
+  if (spec.accumulator)
+    b.mayAlias(spec.accumulatorBuffer(), spec.resultBuffer());
+  block.row = b.imul(b.irem(b.workgroup(), blocksDown), spec.blockRows);
+  block.column = b.imul(b.idiv(b.workgroup(), blocksDown), spec.blockColumns);
+  block.rows = b.imin(b.i64(spec.blockRows), b.isub(b.i64(spec.m), block.row));
+  block.columns = b.imin(b.i64(spec.blockColumns), b.isub(b.i64(spec.n), block.column));
+
+  Val panels = b.idiv(b.iadd(block.columns, spec.tileColumns() - 1), spec.tileColumns());
+  auto group = [&](Val number) {
+    Val first = table.groupBegin(number), end = table.groupBegin(b.iadd(number, 1));
+    b.forLoop(first, end, b.i64(1), [&](Val step) {
+      packRhs(step);
+      if (spec.form == GemmForm::TN)
+        packLhs(step);
+    });
+    forTiles([&](int64_t rows, Val index) {
+      Val row = b.iadd(block.row, b.imul(index, spec.tileRows));
+      b.forLoop(b.i64(0), panels, b.i64(1), [&](Val panel) {
+        Val column = b.iadd(block.column, b.imul(panel, spec.tileColumns()));
+        Val full = spec.n % spec.tileColumns() == 0 ? b.ir().getTrue()
+                                                    : b.ir().CreateICmpSLE(column, b.i64(spec.n - spec.tileColumns()));
+        emitTile({rows, index, row, column, panel, full}, first, end);
+      });
+    });
+  };
+  int64_t groups = int64_t(spec.groups.size()) - 1;
+  if (groups == 1)
+    group(b.i64(0));
+  else
+    b.forLoop(b.i64(0), b.i64(groups), b.i64(1), group);
+}
+
+static Error emitGemm(KernelBuilder &builder, mlir::DictionaryAttr attributes, mlir::Region &) {
+  GemmSpec spec(attributes);
+  GemmEmitter(builder, spec, nullptr).emit();
+  return Error::success();
+}
+
+static constexpr NamedEmitRule kFamilies[] = {{"gemm", emitGemm}};
+ArrayRef<NamedEmitRule> gemmFamilies() { return kFamilies; }
+
+} // namespace recipe::codegen

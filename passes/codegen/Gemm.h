@@ -1,0 +1,121 @@
+// The gemm family: sums of matrix products in the canonical order of docs/numerics.md.
+//
+// A workgroup computes one block of C. For each group of steps (a stretch of K that fits the packing buffers) it packs
+// the block's columns of the right operand into panels, and the left operand too where its rows are not contiguous in K
+// (form tn); then it runs over register tiles. The vector dimension is N, so each element of C has one chain of its own
+// and no blocking shows in the bits: between steps a chain rests in C, finished segments rest in scratch until the tree
+// of segments takes them.
+#ifndef PASSES_CODEGEN_GEMM_H
+#define PASSES_CODEGEN_GEMM_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "passes/codegen/KernelBuilder.h"
+
+namespace recipe::codegen {
+
+enum class GemmForm : int64_t { NN, NT, TN };
+
+// A stretch of one segment of one pair.
+struct GemmStep {
+  enum Start : int64_t { Zero, Continue, Accumulator };
+  static constexpr int64_t kToResult = -1;
+  int64_t pair, begin, length; // K range [begin, begin + length) of the pair
+  int64_t packed;              // where the range begins in the packing buffers
+  int64_t start;               // what the chain starts from
+  int64_t merges;              // bit l: then value = pending[l] + value, ascending
+  int64_t target;              // pending level that takes the value, or kToResult
+};
+
+// The specification of a kernel, as its rule wrote it (passes/select/GemmLaunch.cpp), and the steps that follow from
+// it.
+struct GemmSpec {
+  GemmForm form;
+  int64_t m, n;
+  llvm::SmallVector<int64_t> k; // of each pair
+  bool accumulator;
+  int64_t blockRows, blockColumns; // of C, for each workgroup; multiples of the tile
+  int64_t tileRows, tileVectors;   // registers tile: rows x (vectors * 16 lanes)
+  int64_t kBlock;                  // most rows of K packed at once
+  int64_t packedA, pending;        // byte offsets in scratch; the panels of B are at 0
+  bool pendingPerTile;             // one group holds all of K: all tiles use the same pending memory
+  llvm::SmallVector<GemmStep> steps;
+  llvm::SmallVector<int64_t> groups; // first step of each group, and the number of steps
+
+  explicit GemmSpec(mlir::DictionaryAttr spec);
+  int64_t levels() const; // pending subtrees at most
+  int64_t tileColumns() const { return tileVectors * kLanes; }
+  // Buffers: the left operands, the right operands, the accumulator if there is one, the result.
+  unsigned rhsBuffer() const { return unsigned(k.size()); }
+  unsigned accumulatorBuffer() const { return unsigned(2 * k.size()); }
+  unsigned resultBuffer() const { return unsigned(2 * k.size()) + accumulator; }
+  // Floats between the panels of B and between the tiles of A in scratch; not powers of two, which would share cache
+  // sets.
+  int64_t panelStride() const { return (kBlock + 9) * tileColumns(); }
+  int64_t packedTileStride() const { return kBlock * tileRows + kLanes; }
+};
+
+// The fields of the steps at run time. What is the same for all steps is a constant, the rest a table.
+class GemmStepTable {
+public:
+  GemmStepTable(KernelBuilder &builder, const GemmSpec &spec) : b(builder), spec(spec) {}
+  Val field(Val step, int64_t GemmStep::*member);
+  // The first step of a group, or the end of the last.
+  Val groupBegin(Val group);
+  Val lhsStride(Val pair); // elements between rows in memory
+  Val rhsStride(Val pair);
+
+private:
+  Val lookUp(Val index, llvm::ArrayRef<int64_t> column);
+  KernelBuilder &b;
+  const GemmSpec &spec;
+  llvm::SmallVector<std::pair<llvm::SmallVector<int64_t>, llvm::GlobalVariable *>> tables;
+};
+
+// The block of C that a workgroup computes.
+struct GemmBlock {
+  Val row, column;   // of its first element
+  Val rows, columns; // how many
+};
+
+// Applied to each vector of finished values before it is stored; lanes off in `mask` (null: none) are not stored.
+using GemmEpilogue = llvm::function_ref<Val(Val value, Val row, Val column, Val mask)>;
+
+class GemmEmitter {
+public:
+  GemmEmitter(KernelBuilder &builder, const GemmSpec &spec, GemmEpilogue epilogue)
+      : b(builder), spec(spec), table(builder, spec), epilogue(epilogue) {}
+  void emit();
+
+private:
+  // GemmPack.cpp: fill the packing buffers for one step.
+  void packRhs(Val step);
+  void packRhsRows(Address rhs, Val length, Val stride, Address packed);
+  void packRhsColumns(Address rhs, Val length, Val stride, Address packed);
+  void packLhs(Val step);
+  // GemmTile.cpp: one register tile through the steps of a group.
+  struct Tile {
+    int64_t rows;
+    Val index;       // number of the tile in the block, downwards
+    Val row, column; // in C, of its first element
+    Val panel;
+    Val fullPanel; // i1: all columns exist
+  };
+  void emitTile(const Tile &tile, Val firstStep, Val endStep);
+  Vals startTile(const Tile &tile, Val step);
+  Vals chainTile(const Tile &tile, Val step, ValRange values);
+  void finishTile(const Tile &tile, Val step, ValRange values);
+  Vals loadResult(const Tile &tile, Address at);
+  void storeResult(const Tile &tile, ValRange values, bool last);
+  Address pendingAt(const Tile &tile, Val level);
+  Address operand(unsigned firstBuffer, Val pair);
+  void forTiles(llvm::function_ref<void(int64_t rows, Val index)> body);
+
+  KernelBuilder &b;
+  const GemmSpec &spec;
+  GemmStepTable table;
+  GemmEpilogue epilogue;
+  GemmBlock block;
+};
+
+} // namespace recipe::codegen
+#endif

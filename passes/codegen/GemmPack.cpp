@@ -1,0 +1,113 @@
+// Packing: columns of the right operand as panels [panel][k][tile columns], rows of a transposed left operand as
+// [tile][k][tile rows].
+#include "passes/codegen/Gemm.h"
+#include "passes/codegen/Transpose.h"
+
+using namespace llvm;
+
+namespace recipe::codegen {
+
+// A few rows of K at a time: each panel or tile then takes whole cache lines while the rows are read in order.
+static constexpr int64_t kRowsAtOnce = 8;
+
+void GemmEmitter::packRhs(Val step) {
+  Val pair = table.field(step, &GemmStep::pair);
+  Val begin = table.field(step, &GemmStep::begin);
+  Val length = table.field(step, &GemmStep::length);
+  Val stride = table.rhsStride(pair);
+  Address rhs = operand(spec.rhsBuffer(), pair);
+  Address packed = b.at(b.scratch(), b.imul(table.field(step, &GemmStep::packed), spec.tileColumns()));
+  if (spec.form == GemmForm::NT)
+    packRhsColumns(b.at(rhs, begin), length, stride, packed);
+  else
+    packRhsRows(b.at(rhs, b.iadd(b.imul(begin, stride), block.column)), length, stride, packed);
+}
+
+// rhs [k][n]: rows are copied.
+void GemmEmitter::packRhsRows(Address rhs, Val length, Val stride, Address packed) {
+  auto copy = [&](Val k, Val panel, bool whole) {
+    Val column = b.imul(panel, spec.tileColumns());
+    Address from = b.at(b.at(rhs, b.imul(k, stride)), column);
+    Address to = b.at(b.at(packed, b.imul(panel, spec.panelStride())), b.imul(k, spec.tileColumns()));
+    b.prefetch(b.at(from, b.imul(stride, kRowsAtOnce)));
+    for (int64_t v = 0; v < spec.tileVectors; ++v) {
+      Val mask =
+          whole ? nullptr : b.tailMask(b.imax(b.isub(b.isub(block.columns, column), b.i64(v * kLanes)), b.i64(0)));
+      b.storeLanes(b.at(to, v * kLanes), b.loadLanes(b.at(from, v * kLanes), mask));
+    }
+  };
+  Val whole = b.idiv(block.columns, spec.tileColumns());
+  b.forLoop(b.i64(0), length, b.i64(kRowsAtOnce), [&](Val first) {
+    Val end = b.imin(b.iadd(first, kRowsAtOnce), length);
+    b.forLoop(b.i64(0), whole, b.i64(1),
+              [&](Val panel) { b.forLoop(first, end, b.i64(1), [&](Val k) { copy(k, panel, true); }); });
+    if (spec.n % spec.tileColumns() != 0)
+      b.ifThen(b.ilt(b.imul(whole, spec.tileColumns()), block.columns),
+               [&] { b.forLoop(first, end, b.i64(1), [&](Val k) { copy(k, whole, false); }); });
+  });
+}
+
+// rhs [n][k], `rhs` at column k of row 0: 8 x 8 blocks are transposed. Columns of a panel beyond N repeat the last:
+// their results are never stored. A last partial block of k writes rows beyond `length`, which the next step overwrites
+// or the panel's end takes.
+void GemmEmitter::packRhsColumns(Address rhs, Val length, Val stride, Address packed) {
+  auto *eight = FixedVectorType::get(b.f32Type(), 8);
+  auto panelOf = [&](Val panel, bool whole) {
+    Val column = b.iadd(block.column, b.imul(panel, spec.tileColumns()));
+    Address to = b.at(packed, b.imul(panel, spec.panelStride()));
+    for (int64_t v = 0; v < spec.tileColumns(); v += 8) {
+      SmallVector<Address> rows;
+      for (int64_t i = 0; i < 8; ++i) {
+        Val row = b.iadd(column, v + i);
+        rows.push_back(b.at(rhs, b.imul(whole ? row : b.imin(row, b.i64(spec.n - 1)), stride)));
+      }
+      auto blockAt = [&](Val k, Val mask) {
+        SmallVector<Val> r;
+        for (Address row : rows) {
+          Address from = b.at(row, k);
+          r.push_back(mask ? b.ir().CreateMaskedLoad(eight, from.pointer, Align(4), mask, Constant::getNullValue(eight))
+                           : b.load(from, eight));
+        }
+        transpose8x8(b, r);
+        for (int64_t i = 0; i < 8; ++i)
+          b.store(b.at(b.at(to, b.imul(k, spec.tileColumns())), i * spec.tileColumns() + v), r[size_t(i)]);
+      };
+      Val end = b.ir().CreateAnd(length, ~uint64_t(7));
+      b.forLoop(b.i64(0), end, b.i64(8), [&](Val k) { blockAt(k, nullptr); });
+      b.ifThen(b.ilt(end, length), [&] {
+        Val rest = b.tailMask(b.isub(length, end));
+        blockAt(end, b.ir().CreateShuffleVector(rest, ArrayRef<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+      });
+    }
+  };
+  Val whole = b.idiv(block.columns, spec.tileColumns());
+  b.forLoop(b.i64(0), whole, b.i64(1), [&](Val panel) { panelOf(panel, true); });
+  if (spec.n % spec.tileColumns() != 0)
+    b.ifThen(b.ilt(b.imul(whole, spec.tileColumns()), block.columns), [&] { panelOf(whole, false); });
+}
+
+// lhs [k][m]: the rows of a tile side by side, in pieces of 8, 4, 2 and 1.
+void GemmEmitter::packLhs(Val step) {
+  Val begin = table.field(step, &GemmStep::begin);
+  Val length = table.field(step, &GemmStep::length);
+  Address lhs = b.at(operand(0, table.field(step, &GemmStep::pair)), b.iadd(b.imul(begin, spec.m), block.row));
+  Address packed = b.at(b.scratch(spec.packedA), b.imul(table.field(step, &GemmStep::packed), spec.tileRows));
+  auto pack = [&](Val first, Val end, Val tile, int64_t rows) {
+    b.forLoop(first, end, b.i64(1), [&](Val k) {
+      Address from = b.at(b.at(lhs, b.imul(k, spec.m)), b.imul(tile, spec.tileRows));
+      Address to = b.at(b.at(packed, b.imul(tile, spec.packedTileStride())), b.imul(k, spec.tileRows));
+      b.prefetch(b.at(from, kRowsAtOnce * spec.m));
+      for (int64_t row = 0; row < rows;) {
+        int64_t width = std::min<int64_t>(8, int64_t(bit_floor(uint64_t(rows - row))));
+        b.store(b.at(to, row), b.load(b.at(from, row), FixedVectorType::get(b.f32Type(), unsigned(width))));
+        row += width;
+      }
+    });
+  };
+  b.forLoop(b.i64(0), length, b.i64(kRowsAtOnce), [&](Val first) {
+    Val end = b.imin(b.iadd(first, kRowsAtOnce), length);
+    forTiles([&](int64_t rows, Val tile) { pack(first, end, tile, rows); });
+  });
+}
+
+} // namespace recipe::codegen

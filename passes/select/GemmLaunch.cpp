@@ -1,0 +1,127 @@
+#include "passes/select/GemmLaunch.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+
+namespace recipe::select {
+namespace {
+
+constexpr int64_t kLanes = 16;
+constexpr int64_t kMaxBlock = 384; // rows and columns of a block of C
+constexpr int64_t kMaxPendingBytes = 1 << 20;
+
+struct Tile {
+  int64_t rows, vectors; // vectors of 16 lanes
+  int64_t columns() const { return vectors * kLanes; }
+};
+
+struct Block {
+  int64_t rows, columns;
+};
+
+// All accumulators in registers, next to a row of the right operand and one broadcast value. More than 8 rows gain
+// nothing.
+Tile chooseTile(const step::TargetInfo &target) {
+  int64_t registersPerVector = std::max<int64_t>(1, kLanes * 32 / target.vectorBits);
+  int64_t vectors = target.vectorBits >= kLanes * 32 && target.vectorRegisters >= 32 ? 2 : 1;
+  int64_t registersPerRow = registersPerVector * vectors;
+  return {std::clamp<int64_t>((target.vectorRegisters - registersPerRow - 1) / registersPerRow, 1, 8), vectors};
+}
+
+int64_t totalK(const GemmShape &shape) { return std::accumulate(shape.k.begin(), shape.k.end(), int64_t(0)); }
+
+int64_t pendingLevels(const GemmShape &shape) {
+  return llvm::Log2_64_Ceil(shape.segments.size() / (2 * shape.k.size()));
+}
+
+// The time of a launch relative to its multiplications alone, summed over a few thread counts: workgroups are equal and
+// dealt out one by one. Packing and streaming an element are counted in multiply-adds, a workgroup's start too; the
+// factors were measured on AVX2.
+double relativeTime(const GemmShape &shape, const Tile &tile, const Block &block, const step::TargetInfo &target) {
+  constexpr double kPackColumn = 12, kPackRow = 12, kStreamRow = 4, kStart = 30000;
+  double k = double(totalK(shape));
+  double down = double(llvm::divideCeil(shape.m, block.rows)),
+         across = double(llvm::divideCeil(shape.n, block.columns));
+  bool packsRows = shape.form == train::ContractForm::TN;
+  double group = k * double(block.rows) * double(block.columns) + k * double(block.columns) * kPackColumn +
+                 k * double(block.rows) * (packsRows ? kPackRow : kStreamRow) + kStart;
+  double sum = 0, groups = down * across;
+  for (int64_t threads = 1; threads <= target.maxThreads; threads *= 2) {
+    double rounds = double(llvm::divideCeil(int64_t(groups), threads));
+    sum += rounds * double(threads) * group / (k * double(shape.m) * double(shape.n) + 1);
+  }
+  return sum;
+}
+
+// Blocks that divide C as evenly as they can; of these the one that takes the least time, the first of equals.
+Block chooseBlock(const GemmShape &shape, const Tile &tile, const step::TargetInfo &target) {
+  auto sizes = [](int64_t extent, int64_t unit, int64_t least) {
+    SmallVector<int64_t> found;
+    for (int64_t count = llvm::divideCeil(extent, kMaxBlock);; ++count) {
+      int64_t size = llvm::alignTo(llvm::divideCeil(extent, count), unit);
+      if (found.empty() || (size != found.back() && size >= least))
+        found.push_back(size);
+      if (size <= least)
+        return found;
+    }
+  };
+  Block best{0, 0};
+  double bestTime = 0;
+  for (int64_t rows : sizes(shape.m, tile.rows, 8 * tile.rows))
+    for (int64_t columns : sizes(shape.n, tile.columns(), 64)) {
+      if (best.rows && pendingLevels(shape) * rows * columns * 4 > kMaxPendingBytes)
+        continue;
+      double time = relativeTime(shape, tile, {rows, columns}, target);
+      if (best.rows == 0 || time < bestTime)
+        best = {rows, columns}, bestTime = time;
+    }
+  return best;
+}
+
+// Rows of K packed at once: the panels of a block take at most three quarters of L2.
+int64_t chooseKBlock(const GemmShape &shape, const Block &block, const step::TargetInfo &target) {
+  int64_t fits = std::clamp<int64_t>(target.l2Bytes / 4 * 3 / (block.columns * 4), 128, 768) / 8 * 8;
+  return std::min(totalK(shape), fits);
+}
+
+} // namespace
+
+Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::TargetInfo &target) {
+  Tile tile = chooseTile(target);
+  Block block = chooseBlock(shape, tile, target);
+  int64_t kBlock = chooseKBlock(shape, block, target);
+  // Scratch, in floats: panels of the right operand, tiles of a transposed left one, pending segments.
+  int64_t panels = block.columns / tile.columns() * (kBlock + 9) * tile.columns();
+  int64_t rows = shape.form == train::ContractForm::TN ? block.rows / tile.rows * (kBlock * tile.rows + kLanes) : 0;
+  int64_t packedRows = panels * 4, pending = llvm::alignTo((panels + rows) * 4, 64);
+
+  Builder b(context);
+  Launch launch;
+  launch.family = "gemm";
+  auto set = [&](StringRef name, Attribute value) { launch.spec.push_back(b.getNamedAttr(name, value)); };
+  set("form", b.getI64IntegerAttr(int64_t(shape.form)));
+  set("m", b.getI64IntegerAttr(shape.m));
+  set("n", b.getI64IntegerAttr(shape.n));
+  set("k", b.getDenseI64ArrayAttr(shape.k));
+  set("segments", b.getDenseI64ArrayAttr(shape.segments));
+  set("accumulator", b.getI64IntegerAttr(shape.accumulator));
+  set("tile", b.getDenseI64ArrayAttr({tile.rows, tile.vectors}));
+  set("block", b.getDenseI64ArrayAttr({block.rows, block.columns}));
+  set("k_block", b.getI64IntegerAttr(kBlock));
+  set("scratch", b.getDenseI64ArrayAttr({packedRows, pending}));
+  launch.workgroups = llvm::divideCeil(shape.m, block.rows) * llvm::divideCeil(shape.n, block.columns);
+  int64_t k = totalK(shape);
+  // When all of K is packed at once, a tile finishes before the next begins.
+  bool perTile = k <= kBlock;
+  launch.scratchBytes =
+      pending + pendingLevels(shape) * 4 * (perTile ? tile.rows * tile.columns() : block.rows * block.columns);
+  launch.bytes = 4 * shape.m * shape.n * (1 + int64_t(shape.accumulator));
+  launch.flops = 2 * shape.m * shape.n * k;
+  launch.bytes += 4 * k * (shape.m + shape.n);
+  return launch;
+}
+
+} // namespace recipe::select

@@ -1,0 +1,22 @@
+// The launch of one gemm kernel: its tile, its blocks of C, its scratch.
+#ifndef PASSES_SELECT_GEMMLAUNCH_H
+#define PASSES_SELECT_GEMMLAUNCH_H
+
+#include "passes/select/KernelRule.h"
+
+namespace recipe::select {
+
+// C [m, n] = sum over pairs of lhs rhs, see train.contract.
+struct GemmShape {
+  train::ContractForm form;
+  int64_t m, n;
+  llvm::SmallVector<int64_t> k;        // of each pair
+  llvm::SmallVector<int64_t> segments; // [segment][pair][2]
+  bool accumulator = false;            // chains start from an operand, which may be the result
+};
+
+// Everything but the arguments: left operands, right operands, the accumulator if there is one, the result.
+Launch gemmLaunch(mlir::MLIRContext *context, const GemmShape &shape, const step::TargetInfo &target);
+
+} // namespace recipe::select
+#endif

@@ -1,0 +1,245 @@
+// linear_cross_entropy and its gradient: chunks of tokens, so that logits are never whole.
+//
+// For each chunk: logits (a temporary), their losses and gradients in place, dx, and one more stretch of dweight's
+// chain. The chunks of one size share kernels. dweight is chained in a batch segment and combined over segments by the
+// tree: as many whole segments as fit share a chunk (and their tree is that of one gemm), the results of chunks are
+// nodes of a binary counter.
+#include "mlir/IR/Builders.h"
+#include "passes/select/GemmLaunch.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace recipe::select {
+namespace {
+
+using step::ArgumentKind;
+
+// A chunk's logits should be small beside the model, and long enough to read the weight and its gradient rarely.
+constexpr int64_t kLogitBytes = 128 << 20;
+constexpr int64_t kMostTokens = 4096;
+constexpr int64_t kAddGrain = 16384; // elements of a workgroup of the tree's additions
+
+class LossPlan {
+public:
+  LossPlan(Operation *op, Value x, Value weight, int64_t segments, int64_t nodes, const step::TargetInfo &target,
+           KernelPlan &plan)
+      : context(op->getContext()), b(context), target(target), plan(plan), vocabularySegments(segments), nodes(nodes) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(x.getType()).getShape();
+    samples = shape[0], positions = shape[1], channels = shape[2];
+    vocabulary = cast<RankedTensorType>(weight.getType()).getShape()[0];
+    chooseChunks();
+    logits = addTemp(chunk * vocabulary), losses = addTemp(tokens()), counts = addTemp(tokens());
+  }
+
+  void forward() {
+    for (int64_t token = 0; token < tokens(); token += chunk) {
+      int64_t count = std::min(chunk, tokens() - token);
+      logitsOf(token, count);
+      rowsOf(token, count, false);
+    }
+  }
+
+  // `weightAccumulator`: its operand, or -1. One node only.
+  void backward(int64_t weightAccumulator) {
+    int64_t nodeTokens = tokens() / nodes * nodesPerChunk, count = nodes / nodesPerChunk;
+    int64_t levels = llvm::Log2_64_Ceil(count), firstPending = int64_t(plan.temps.size());
+    for (int64_t level = 0; level < levels; ++level)
+      addTemp(vocabulary * channels);
+    for (int64_t node = 0; node < count; ++node) {
+      bool last = node == count - 1;
+      int64_t merges = llvm::countr_one(uint64_t(node)); // pending subtrees 0..merges-1 are complete
+      Argument result{ArgumentKind::Result, 3};
+      Argument target = last ? result : Argument{ArgumentKind::Temp, firstPending + merges};
+      Argument chain = merges ? result : target; // the result's memory is free until the last node
+      for (int64_t begin = 0; begin < nodeTokens; begin += chunk) {
+        int64_t token = node * nodeTokens + begin, length = std::min(chunk, nodeTokens - begin);
+        logitsOf(token, length);
+        rowsOf(token, length, true);
+        dxOf(token, length);
+        bool starts = begin == 0;
+        Argument from = starts ? Argument{ArgumentKind::Operand, weightAccumulator} : chain;
+        dweightOf(token, length, !starts || weightAccumulator >= 0, from, chain);
+      }
+      if (merges)
+        merge(merges, firstPending, chain, target);
+    }
+  }
+
+  // A vector gradient of one channel.
+  void sum(int64_t temp, int64_t accumulator, int64_t result) {
+    Launch launch;
+    launch.family = "column_sum";
+    launch.spec.push_back(b.getNamedAttr("kind", b.getStringAttr("bias")));
+    set(launch, {{"samples", samples},
+                 {"positions", positions},
+                 {"channels", 1},
+                 {"nodes", nodes},
+                 {"block", 16},
+                 {"accumulate", accumulator >= 0}});
+    launch.arguments.push_back({ArgumentKind::Temp, temp});
+    if (accumulator >= 0) {
+      launch.arguments.push_back({ArgumentKind::Operand, accumulator});
+      plan.inPlace.push_back({result, accumulator});
+    }
+    launch.arguments.push_back({ArgumentKind::Result, result});
+    launch.workgroups = train::kPositionSegments;
+    launch.scratchBytes = nodes * 16 * 4;
+    launch.flops = tokens(), launch.bytes = tokens() * 4;
+    plan.launches.push_back(std::move(launch));
+  }
+  void sums(int64_t lossAccumulator, int64_t countAccumulator) {
+    sum(losses, lossAccumulator, 0);
+    sum(counts, countAccumulator, 1);
+  }
+
+private:
+  int64_t tokens() const { return samples * positions; }
+
+  // Whole batch nodes while they fit, else equal parts of one node where its tokens divide.
+  void chooseChunks() {
+    int64_t fits = std::clamp<int64_t>(kLogitBytes / (4 * vocabulary), 16, kMostTokens), node = tokens() / nodes;
+    while (nodes % (2 * nodesPerChunk) == 0 && 2 * nodesPerChunk * node <= fits)
+      nodesPerChunk *= 2;
+    int64_t parts = llvm::divideCeil(node, fits);
+    for (int64_t more = parts; more <= 2 * parts; ++more)
+      if (node % more == 0) {
+        parts = more;
+        break;
+      }
+    chunk = nodesPerChunk * llvm::divideCeil(node, parts);
+  }
+
+  int64_t addTemp(int64_t floats) {
+    plan.temps.push_back(floats * 4);
+    return int64_t(plan.temps.size()) - 1;
+  }
+  void set(Launch &launch, ArrayRef<std::pair<StringRef, int64_t>> spec) {
+    for (auto [name, value] : spec)
+      launch.spec.push_back(b.getNamedAttr(name, b.getI64IntegerAttr(value)));
+  }
+  void add(const GemmShape &shape, ArrayRef<Argument> arguments) {
+    Launch launch = gemmLaunch(context, shape, target);
+    launch.arguments.assign(arguments.begin(), arguments.end());
+    plan.launches.push_back(std::move(launch));
+  }
+  Argument tokensOf(ArgumentKind kind, int64_t index, int64_t token, int64_t elements) const {
+    return {kind, index, token * elements * 4};
+  }
+
+  void logitsOf(int64_t token, int64_t count) {
+    add({train::ContractForm::NT, count, vocabulary, {channels}, {0, channels}},
+        {tokensOf(ArgumentKind::Operand, 0, token, channels),
+         {ArgumentKind::Operand, 1},
+         {ArgumentKind::Temp, logits}});
+  }
+
+  void rowsOf(int64_t token, int64_t count, bool gradient) {
+    Launch launch;
+    launch.family = "cross_entropy";
+    int64_t grain = std::max<int64_t>(1, count / 64);
+    set(launch, {{"vocabulary", vocabulary},
+                 {"segment", segmentLength()},
+                 {"segments", vocabularySegments},
+                 {"gradient", gradient},
+                 {"grain", grain}});
+    launch.scalars = {count};
+    launch.arguments = {{ArgumentKind::Temp, logits},
+                        tokensOf(ArgumentKind::Operand, 2, token, 1),
+                        tokensOf(ArgumentKind::Temp, losses, token, 1),
+                        tokensOf(ArgumentKind::Temp, counts, token, 1)};
+    launch.workgroups = llvm::divideCeil(count, grain);
+    launch.scratchBytes = 128;
+    launch.flops = count * vocabulary * (gradient ? 8 : 4);
+    launch.bytes = count * vocabulary * 4 * (gradient ? 2 : 1);
+    plan.launches.push_back(std::move(launch));
+  }
+
+  int64_t segmentLength() const { return llvm::alignTo(llvm::divideCeil(vocabulary, vocabularySegments), 16); }
+
+  void dxOf(int64_t token, int64_t count) {
+    SmallVector<int64_t> segments;
+    for (int64_t segment = 0; segment < vocabularySegments; ++segment)
+      segments.append(
+          {std::min(segment * segmentLength(), vocabulary), std::min((segment + 1) * segmentLength(), vocabulary)});
+    add({train::ContractForm::NN, count, channels, {vocabulary}, segments},
+        {{ArgumentKind::Temp, logits}, {ArgumentKind::Operand, 1}, tokensOf(ArgumentKind::Result, 2, token, channels)});
+  }
+
+  void dweightOf(int64_t token, int64_t count, bool continues, Argument from, Argument to) {
+    SmallVector<int64_t> segments;
+    for (int64_t node = 0; node < nodesPerChunk; ++node)
+      segments.append({count / nodesPerChunk * node, count / nodesPerChunk * (node + 1)});
+    SmallVector<Argument> arguments = {{ArgumentKind::Temp, logits},
+                                       tokensOf(ArgumentKind::Operand, 0, token, channels)};
+    if (continues)
+      arguments.push_back(from);
+    arguments.push_back(to);
+    add({train::ContractForm::TN, vocabulary, channels, {count}, segments, continues}, arguments);
+  }
+
+  // target = pending[terms - 1] + (... + (pending[0] + chain))
+  void merge(int64_t terms, int64_t firstPending, Argument chain, Argument target) {
+    Launch launch;
+    launch.family = "elementwise";
+    SmallVector<Attribute> program;
+    for (int64_t term = 0; term < terms; ++term) {
+      launch.arguments.push_back({ArgumentKind::Temp, firstPending + term});
+      program.push_back(b.getDictionaryAttr({b.getNamedAttr("op", b.getStringAttr("train.add")),
+                                             b.getNamedAttr("operands", b.getDenseI64ArrayAttr({term, terms + term})),
+                                             b.getNamedAttr("attributes", b.getDictionaryAttr({}))}));
+    }
+    launch.arguments.append({chain, target});
+    launch.spec.push_back(b.getNamedAttr("inputs", b.getDenseI64ArrayAttr(SmallVector<int64_t>(size_t(terms + 1), 0))));
+    launch.spec.push_back(b.getNamedAttr("program", b.getArrayAttr(program)));
+    launch.spec.push_back(b.getNamedAttr("results", b.getDenseI64ArrayAttr({2 * terms})));
+    set(launch, {{"grain", kAddGrain}});
+    int64_t elements = vocabulary * channels;
+    launch.scalars = {elements};
+    launch.workgroups = llvm::divideCeil(elements, kAddGrain);
+    launch.flops = elements * terms, launch.bytes = elements * 4 * (terms + 2);
+    plan.launches.push_back(std::move(launch));
+  }
+
+  MLIRContext *context;
+  Builder b;
+  const step::TargetInfo &target;
+  KernelPlan &plan;
+  int64_t vocabularySegments, nodes; // batch segments in this micro-batch
+  int64_t samples, positions, channels, vocabulary;
+  int64_t nodesPerChunk = 1, chunk; // tokens
+  int64_t logits, losses, counts;   // temporaries
+};
+
+LogicalResult lossRule(Operation *op, const step::TargetInfo &target, KernelPlan &plan) {
+  auto loss = cast<train::LinearCrossEntropyOp>(op);
+  LossPlan launches(op, loss.getX(), loss.getWeight(), loss.getVocabSegments(), loss.getBatchNodes(), target, plan);
+  launches.forward();
+  launches.sums(-1, -1);
+  return success();
+}
+
+LogicalResult lossGradRule(Operation *op, const step::TargetInfo &target, KernelPlan &plan) {
+  auto loss = cast<train::LinearCrossEntropyGradOp>(op);
+  int64_t next = 3;
+  int64_t lossAccumulator = loss.getLossAccumulator() ? next++ : -1;
+  int64_t countAccumulator = loss.getCountAccumulator() ? next++ : -1;
+  int64_t weightAccumulator = loss.getWeightAccumulator() ? next++ : -1;
+  LossPlan launches(op, loss.getX(), loss.getWeight(), loss.getVocabSegments(), loss.getBatchNodes(), target, plan);
+  launches.backward(weightAccumulator);
+  launches.sums(lossAccumulator, countAccumulator);
+  if (weightAccumulator >= 0)
+    plan.inPlace.push_back({3, weightAccumulator});
+  return success();
+}
+
+} // namespace
+
+ArrayRef<NamedKernelRule> lossRules() {
+  static const NamedKernelRule rules[] = {{"train.linear_cross_entropy", lossRule},
+                                          {"train.linear_cross_entropy_grad", lossGradRule}};
+  return rules;
+}
+
+} // namespace recipe::select
