@@ -91,8 +91,7 @@ const json::Value *ConfigReader::value(StringRef key) const {
 
 bool ConfigReader::has(StringRef key) const { return value(key) != nullptr; }
 
-int64_t ConfigReader::size(StringRef key, std::optional<int64_t> fallback, bool wide) {
-  int64_t most = wide ? (int64_t(1) << 31) - 1 : int64_t(1) << 24;
+int64_t ConfigReader::size(StringRef key, std::optional<int64_t> fallback, int64_t most) {
   const json::Value *found = value(key);
   if (!found) {
     if (!fallback)

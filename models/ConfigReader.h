@@ -40,6 +40,11 @@ std::string numberText(double value);
 // Keys that every Hugging Face config may have (PretrainedConfig), none of which concerns training here.
 llvm::ArrayRef<ConfigKey> commonKeys();
 
+// Bounds that keep what follows from a config within 64 bits and a compile within memory.
+inline constexpr int64_t kMostChannels = int64_t(1) << 24;
+inline constexpr int64_t kMostLayers = int64_t(1) << 12;
+inline constexpr int64_t kMostIds = (int64_t(1) << 31) - 1;
+
 class ConfigReader {
 public:
   // Checks the keys of `object` against the tables; `prefix` is "" or "rope_scaling".
@@ -48,8 +53,8 @@ public:
 
   // A key that is absent or null has no value.
   bool has(llvm::StringRef key) const;
-  // An integer from 1 to 2^24 (2^31 - 1 with `wide`). Without value and fallback: a problem. After a problem: 1.
-  int64_t size(llvm::StringRef key, std::optional<int64_t> fallback = std::nullopt, bool wide = false);
+  // An integer from 1 to `most`. Without value and fallback: a problem. After a problem: 1.
+  int64_t size(llvm::StringRef key, std::optional<int64_t> fallback = std::nullopt, int64_t most = kMostChannels);
   double positive(llvm::StringRef key, std::optional<double> fallback = std::nullopt);
   // 0 <= p < 1.
   double probability(llvm::StringRef key, double fallback);

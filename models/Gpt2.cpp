@@ -70,12 +70,12 @@ private:
 
 Gpt2::Gpt2(const llvm::json::Object &object, const train::StepFacts &facts, std::vector<ConfigProblem> &problems) {
   ConfigReader config(object, {keys, commonKeys()}, "", problems);
-  vocab = config.size("vocab_size", std::nullopt, /*wide=*/true);
+  vocab = config.size("vocab_size", std::nullopt, kMostIds);
   positions = config.size("n_positions");
   channels = config.size("n_embd");
-  layers = config.size("n_layer");
+  layers = config.size("n_layer", std::nullopt, kMostLayers);
   heads = config.size("n_head");
-  inner = config.size("n_inner", std::min<int64_t>(4 * channels, 1 << 26));
+  inner = config.size("n_inner", 4 * channels);
   epsilon = config.positive("layer_norm_epsilon", 1e-5);
   initializerRange = config.positive("initializer_range", 0.02);
   embeddingDropout = config.probability("embd_pdrop", 0.1);

@@ -71,10 +71,10 @@ private:
 
 Llama::Llama(const llvm::json::Object &object, const train::StepFacts &facts, std::vector<ConfigProblem> &problems) {
   ConfigReader config(object, {keys, commonKeys()}, "", problems);
-  vocab = config.size("vocab_size", std::nullopt, /*wide=*/true);
+  vocab = config.size("vocab_size", std::nullopt, kMostIds);
   channels = config.size("hidden_size");
   inner = config.size("intermediate_size");
-  layers = config.size("num_hidden_layers");
+  layers = config.size("num_hidden_layers", std::nullopt, kMostLayers);
   heads = config.size("num_attention_heads");
   kvHeads = config.size("num_key_value_heads", heads);
   headSize = config.size("head_dim", std::max<int64_t>(1, channels / heads));
@@ -85,7 +85,7 @@ Llama::Llama(const llvm::json::Object &object, const train::StepFacts &facts, st
   mlpBias = config.flag("mlp_bias", false);
   tied = config.flag("tie_word_embeddings", false);
   rope = readRope(config, problems);
-  int64_t positions = config.size("max_position_embeddings", std::nullopt, /*wide=*/true);
+  int64_t positions = config.size("max_position_embeddings", std::nullopt, kMostIds);
   if (config.has("max_position_embeddings") && positions < facts.seqLength)
     config.problem("max_position_embeddings", "must be at least the recipe's seq_length, got " + Twine(positions) +
                                                   " and " + Twine(facts.seqLength));
@@ -100,6 +100,9 @@ void Llama::checkHeads(ConfigReader &config) const {
   else if (headSize % 2 != 0 && config.has("hidden_size") && config.has("num_attention_heads"))
     config.problem("hidden_size", "must give heads of an even size for rotary positions, got " + Twine(channels) +
                                       " / " + Twine(heads));
+  if (heads * headSize > kMostChannels)
+    config.problem("head_dim", "times num_attention_heads must be at most " + Twine(kMostChannels) + ", got " +
+                                   Twine(headSize) + " and " + Twine(heads));
   if (heads % kvHeads != 0)
     config.problem("num_key_value_heads",
                    "must divide num_attention_heads, got " + Twine(kvHeads) + " and " + Twine(heads));

@@ -12,6 +12,29 @@ llvm::ArrayRef<ModelFamily> recipe::models::modelFamilies() {
   return families;
 }
 
+// Whatever is added up later, over layers and copies, then fits 64 bits.
+static void checkSizes(ModuleOp module, std::vector<ConfigProblem> &problems) {
+  constexpr double mostParameters = 0x1p50;
+  constexpr int64_t mostElements = int64_t(1) << 40;
+  double parameters = 0;
+  for (auto variable : module.getOps<train::VariableOp>())
+    parameters += double(cast<RankedTensorType>(variable.getType()).getNumElements());
+  if (parameters >= mostParameters)
+    problems.push_back({"", "a model must have fewer than 2^50 parameters, got " + numberText(parameters)});
+  Type tooLarge;
+  module.walk([&](train::GradientOpInterface op) {
+    for (Type type : op->getResultTypes())
+      if (cast<RankedTensorType>(type).getNumElements() >= mostElements)
+        tooLarge = type;
+  });
+  if (!tooLarge)
+    return;
+  std::string shape;
+  for (int64_t size : cast<RankedTensorType>(tooLarge).getShape())
+    shape += (shape.empty() ? "" : " x ") + std::to_string(size);
+  problems.push_back({"", "an activation of a micro-batch must have fewer than 2^40 elements, got " + shape});
+}
+
 OwningOpRef<ModuleOp> recipe::models::buildModel(MLIRContext &context, StringRef type, StringRef configJson,
                                                  const train::StepFacts &facts, std::vector<ConfigProblem> &problems) {
   const ModelFamily *family = llvm::find_if(modelFamilies(), [&](const ModelFamily &f) { return type == f.type; });
@@ -42,7 +65,8 @@ OwningOpRef<ModuleOp> recipe::models::buildModel(MLIRContext &context, StringRef
   model->build(graph);
   graph.beginGraph("eval", /*training=*/false);
   model->build(graph);
-  return module;
+  checkSizes(*module, problems);
+  return problems.size() == before ? std::move(module) : nullptr;
 }
 
 int64_t recipe::models::parameterCount(ModuleOp module) {

@@ -40,7 +40,7 @@ static void readScaling(ConfigReader &rope, StringRef typeKey, RopeScaling &scal
     return;
   scaling.lowFreqFactor = rope.positive("low_freq_factor");
   scaling.highFreqFactor = rope.positive("high_freq_factor");
-  scaling.originalPositions = rope.size("original_max_position_embeddings", std::nullopt, /*wide=*/true);
+  scaling.originalPositions = rope.size("original_max_position_embeddings", std::nullopt, kMostIds);
   if (rope.has("low_freq_factor") && rope.has("high_freq_factor") && scaling.lowFreqFactor >= scaling.highFreqFactor)
     rope.problem("low_freq_factor", "must be less than high_freq_factor, got " + numberText(scaling.lowFreqFactor) +
                                         " and " + numberText(scaling.highFreqFactor));

@@ -40,11 +40,11 @@ const BadConfig badConfigs[] = {
     {"notAnInteger",
      "gpt2",
      "{" GPT2 R"(, "n_layer": 2.5})",
-     {"n_layer: 'n_layer' must be an integer from 1 to 16777216, got 2.5"}},
+     {"n_layer: 'n_layer' must be an integer from 1 to 4096, got 2.5"}},
     {"text",
      "gpt2",
      "{" GPT2 R"(, "n_layer": "2"})",
-     {"n_layer: 'n_layer' must be an integer from 1 to 16777216, got \"2\""}},
+     {"n_layer: 'n_layer' must be an integer from 1 to 4096, got \"2\""}},
     {"zero",
      "llama",
      "{" LLAMA R"(, "vocab_size": 0})",
@@ -161,6 +161,19 @@ const BadConfig badConfigs[] = {
      "llama",
      "{" LLAMA R"(, "rope_theta": 10000, "rope_parameters": {"rope_theta": 20000}})",
      {"rope_theta: 'rope_theta' must not be given together with 'rope_parameters'"}},
+    {"tooManyLayers",
+     "gpt2",
+     "{" GPT2 R"(, "n_layer": 4097})",
+     {"n_layer: 'n_layer' must be an integer from 1 to 4096, got 4097"}},
+    {"headsTooWide",
+     "llama",
+     "{" LLAMA R"(, "head_dim": 8388608})",
+     {"head_dim: 'head_dim' times num_attention_heads must be at most 16777216, got 8388608 and 4"}},
+    {"tooManyParameters",
+     "llama",
+     R"({"vocab_size": 2147483647, "hidden_size": 16777216, "intermediate_size": 4, "num_hidden_layers": 1,
+       "num_attention_heads": 4, "head_dim": 2, "max_position_embeddings": 64})",
+     {": a model must have fewer than 2^50 parameters, got 7.205759479290266e+16"}},
     {"severalAtOnce",
      "llama",
      "{" LLAMA R"(, "hidden_act": "gelu", "num_key_value_heads": 3, "rms_norm_eps": 0})",
@@ -175,6 +188,17 @@ TEST_P(BadConfigs, AreRefusedWithTheReason) {
   Built built(GetParam().type, GetParam().config);
   EXPECT_FALSE(built.module);
   EXPECT_EQ(built.problemTexts(), GetParam().problems);
+}
+
+TEST(BadSizes, AnActivationThatIsTooLarge) {
+  train::StepFacts facts;
+  facts.batchSize = facts.globalBatch = int64_t(1) << 24;
+  facts.seqLength = 64;
+  Built built("llama", "{" LLAMA R"(, "hidden_size": 2048})", facts);
+  EXPECT_FALSE(built.module);
+  EXPECT_EQ(built.problemTexts(),
+            std::vector<std::string>(
+                {": an activation of a micro-batch must have fewer than 2^40 elements, got 16777216 x 64 x 2048"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BadConfigs, testing::ValuesIn(badConfigs),
