@@ -1,10 +1,11 @@
 // Sums over tokens by position segment: the gradients of gains and biases.
 //
-// family "column_sum": a workgroup owns one position segment and `block` columns. For each batch node it chains the tokens of the segment in
-// order into a row of scratch (four tokens at a time, so that the row is read and written once for four), then combines the
-// nodes by the tree.
-//   spec      kind ("bias", "rms_norm" or "layer_norm"), samples, positions, channels, nodes, accumulate (0 or 1), block
-//   buffers   bias: dy; rms_norm: dy, x, rstd; layer_norm: dy, x, mean, rstd; then the accumulators if there are any; then the results.
+// family "column_sum": a workgroup owns one position segment and `block` columns. For each batch node it chains the
+// tokens of the segment in order into a row of scratch (four tokens at a time, so that the row is read and written once
+// for four), then combines the nodes by the tree.
+//   spec      kind ("bias", "rms_norm" or "layer_norm"), samples, positions, channels, nodes, accumulate (0 or 1),
+//   block buffers   bias: dy; rms_norm: dy, x, rstd; layer_norm: dy, x, mean, rstd; then the accumulators if there are
+//   any; then the results.
 //             One output; layer_norm two: gain, bias. A result may be its accumulator.
 //   scratch   outputs * nodes * block floats
 //
@@ -92,7 +93,8 @@ private:
           continue;
         }
         Val x = b.loadLanes(b.at(b.buffer(1), place), mask);
-        Val xhat = kind == "layer_norm" ? train::normXhat(p, x, means[t], rstds[t]) : train::rmsNormXhat(p, x, rstds[t]);
+        Val xhat =
+            kind == "layer_norm" ? train::normXhat(p, x, means[t], rstds[t]) : train::rmsNormXhat(p, x, rstds[t]);
         sums[0] = b.fma(dy, xhat, sums[0]);
         if (kind == "layer_norm")
           sums[1] = b.add(sums[1], dy);

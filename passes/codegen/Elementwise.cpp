@@ -4,9 +4,8 @@
 //   buffers   inputs, results
 //   scalars   flat: elements; rows: rows, channels, rows per workgroup; then those of each op, in order
 //   spec      inputs    for each input 0: one value per element, 1: one per channel (then the kernel runs by rows)
-//             program   for each op {op, operands = numbers of values, attributes}; values are the inputs, then the results of each op
-//             results   numbers of the values that are stored
-//             grain     flat: elements per workgroup
+//             program   for each op {op, operands = numbers of values, attributes}; values are the inputs, then the
+//             results of each op results   numbers of the values that are stored grain     flat: elements per workgroup
 //   A result may be stored over any input of one value per element.
 //
 // family "tree_merge": see train.tree_merge.
@@ -94,7 +93,8 @@ Error emitTreeMerge(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
   unsigned levels = unsigned(specInt(spec, "levels"));
   Val node = b.param(offsetof(rcp_step_params_v1, node), b.i64Type());
   Val count = b.param(offsetof(rcp_step_params_v1, node_count), b.i64Type());
-  Val merged = b.ir().CreateBinaryIntrinsic(Intrinsic::cttz, b.ir().CreateNot(node), b.ir().getFalse()); // trailing ones
+  Val merged =
+      b.ir().CreateBinaryIntrinsic(Intrinsic::cttz, b.ir().CreateNot(node), b.ir().getFalse()); // trailing ones
   Val last = b.ieq(node, b.isub(count, b.i64(1)));
   auto in = [&](unsigned level) { return b.buffer(2 + level); };
   auto out = [&](unsigned level) { return b.buffer(2 + levels + level); };
@@ -107,8 +107,8 @@ Error emitTreeMerge(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
     Val value = b.loadLanes(b.at(b.buffer(0), element), mask);
     for (unsigned level = 0; level < levels; ++level)
       value = b.ifElse(
-          b.ilt(b.i64(level), merged),
-          [&] { return Vals{b.add(b.loadLanes(b.at(in(level), element), mask), value)}; }, [&] { return Vals{value}; })[0];
+          b.ilt(b.i64(level), merged), [&] { return Vals{b.add(b.loadLanes(b.at(in(level), element), mask), value)}; },
+          [&] { return Vals{value}; })[0];
     for (unsigned level = 0; level < levels; ++level) {
       Val waits = b.ir().CreateAnd(b.ieq(merged, b.i64(level)), b.ir().CreateNot(last));
       b.ifElse(
@@ -119,8 +119,9 @@ Error emitTreeMerge(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
           },
           [&] {
             // Untouched levels move only when they live elsewhere.
-            b.ifThen(b.ir().CreateICmpNE(in(level).pointer, out(level).pointer),
-                     [&] { b.storeLanes(b.at(out(level), element), b.loadLanes(b.at(in(level), element), mask), mask); });
+            b.ifThen(b.ir().CreateICmpNE(in(level).pointer, out(level).pointer), [&] {
+              b.storeLanes(b.at(out(level), element), b.loadLanes(b.at(in(level), element), mask), mask);
+            });
             return Vals();
           });
     }

@@ -3,13 +3,14 @@
 // family "embedding": y[t] = table[ids[t]].   spec channels, grain (tokens); scalars tokens; buffers ids, table, y
 //
 // family "token_index": a stable counting sort of the tokens by id, in one workgroup.
-//   scalars tokens, rows; buffers ids, starts i32 [rows + 2], order i32 [tokens + 1]. The tokens of row v, ascending, are
-//   order[starts[v] .. starts[v + 1]).
+//   scalars tokens, rows; buffers ids, starts i32 [rows + 2], order i32 [tokens + 1]. The tokens of row v, ascending,
+//   are order[starts[v] .. starts[v + 1]).
 //
 // family "embedding_grad": a workgroup owns `rows` rows of the table and `block` columns.
 //   spec      channels, nodes, accumulate (0 or 1), rows, block
 //   scalars   rows of the table, tokens of a batch node
-//   buffers   dy, starts, order, [accumulator,] result; the result may be the accumulator: then rows without a token cost nothing
+//   buffers   dy, starts, order, [accumulator,] result; the result may be the accumulator: then rows without a token
+//   cost nothing
 #include "passes/codegen/RowFamilies.h"
 
 using namespace llvm;

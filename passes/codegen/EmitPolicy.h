@@ -1,7 +1,7 @@
 // The policy of dialects/train/Formulas.h whose values are LLVM values: a formula instantiated on it emits its code.
 //
-// Floats are f32 or f64, scalars or vectors of any number of lanes; integer words have 32 bits and as many lanes. One call emits one
-// operation.
+// Floats are f32 or f64, scalars or vectors of any number of lanes; integer words have 32 bits and as many lanes. One
+// call emits one operation.
 #ifndef PASSES_CODEGEN_EMITPOLICY_H
 #define PASSES_CODEGEN_EMITPOLICY_H
 

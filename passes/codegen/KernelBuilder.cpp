@@ -96,7 +96,8 @@ Val KernelBuilder::launchField(size_t offset, StringRef name) {
     if (known == offset)
       return value;
   Val value = entryLoad([&](IRBuilder<> &b) {
-    return b.CreateAlignedLoad(pointerType(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(0), offset), Align(8), name);
+    return b.CreateAlignedLoad(pointerType(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(0), offset),
+                               Align(8), name);
   });
   launchFields.push_back({offset, value});
   return value;
@@ -108,7 +109,8 @@ Address KernelBuilder::buffer(unsigned index) {
       return {value, int(index)};
   Val table = launchField(offsetof(rcp_launch_v1, buffers), "buffers");
   Val value = entryLoad([&](IRBuilder<> &b) {
-    return b.CreateAlignedLoad(pointerType(), b.CreateConstInBoundsGEP1_64(pointerType(), table, index), Align(8), "buffer");
+    return b.CreateAlignedLoad(pointerType(), b.CreateConstInBoundsGEP1_64(pointerType(), table, index), Align(8),
+                               "buffer");
   });
   buffers.push_back({index, value});
   return {value, int(index)};
@@ -159,7 +161,8 @@ void KernelBuilder::setParam(size_t offset, Val value) {
 Val KernelBuilder::hostCall(size_t offset, ValRange arguments) {
   Val table = launchField(offsetof(rcp_launch_v1, host), "host");
   Val callee = entryLoad([&](IRBuilder<> &b) {
-    return b.CreateAlignedLoad(pointerType(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), table, offset), Align(8), "function");
+    return b.CreateAlignedLoad(pointerType(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), table, offset), Align(8),
+                               "function");
   });
   SmallVector<Type *> types(arguments.size(), f64Type());
   auto *call = builder.CreateCall(FunctionType::get(f64Type(), types, false), callee, arguments);
@@ -196,7 +199,8 @@ Address KernelBuilder::at(Address base, Val index, int64_t elementBytes) {
 Address KernelBuilder::at(Address base, int64_t index, int64_t elementBytes) {
   if (index == 0)
     return base;
-  return {builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base.pointer, uint64_t(index * elementBytes)), base.memory};
+  return {builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base.pointer, uint64_t(index * elementBytes)),
+          base.memory};
 }
 
 Val KernelBuilder::load(Address from, Type *type, unsigned align) {
@@ -213,7 +217,8 @@ Val KernelBuilder::loadLanes(Address from, Type *element, Val mask) {
   Type *type = lanesOf(element);
   if (!mask)
     return load(from, type);
-  return belongs(builder.CreateMaskedLoad(type, from.pointer, Align(4), mask, Constant::getNullValue(type)), from.memory);
+  return belongs(builder.CreateMaskedLoad(type, from.pointer, Align(4), mask, Constant::getNullValue(type)),
+                 from.memory);
 }
 
 void KernelBuilder::storeLanes(Address to, Val value, Val mask) {

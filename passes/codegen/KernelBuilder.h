@@ -1,8 +1,8 @@
 // Builds one kernel function (runtime/abi/kernel_abi.h) as LLVM IR: arguments, memory, loops, 16-lane arithmetic.
 //
-// Every float operation emitted here is one IEEE operation in the order written; nothing carries fast-math flags and fma is
-// only ever llvm.fma. Vectors have 16 lanes on every ISA; LLVM splits them into what the target has.
-// One builder serves one thread; builders of different modules (and LLVM contexts) are independent.
+// Every float operation emitted here is one IEEE operation in the order written; nothing carries fast-math flags and
+// fma is only ever llvm.fma. Vectors have 16 lanes on every ISA; LLVM splits them into what the target has. One builder
+// serves one thread; builders of different modules (and LLVM contexts) are independent.
 #ifndef PASSES_CODEGEN_KERNELBUILDER_H
 #define PASSES_CODEGEN_KERNELBUILDER_H
 
@@ -39,13 +39,13 @@ public:
   const step::TargetInfo &getTarget() const { return target; }
 
   // --- Arguments ---
-  Address buffer(unsigned index);      // rcp_launch_v1.buffers[index]; floats lie at 4-byte aligned addresses at least
-  Val scalar(unsigned index);          // rcp_launch_v1.scalars[index], i64
+  Address buffer(unsigned index); // rcp_launch_v1.buffers[index]; floats lie at 4-byte aligned addresses at least
+  Val scalar(unsigned index);     // rcp_launch_v1.scalars[index], i64
   // The same with a number known at run time (i64); buffers first, first + 1, ... count as one memory for aliasing.
   Address bufferAt(unsigned first, Val index);
   Val scalarAt(Val index);
   Val workgroup() { return workgroupArgument; } // i64
-  Address scratch(int64_t bytes = 0);  // this thread's workspace plus an offset; 64-byte aligned at offset 0
+  Address scratch(int64_t bytes = 0);           // this thread's workspace plus an offset; 64-byte aligned at offset 0
   // The two buffers may be the same memory (in-place operands).
   void mayAlias(unsigned first, unsigned second);
   // A field of rcp_step_params_v1: b.param(offsetof(rcp_step_params_v1, seed), b.i64Type()).
@@ -62,12 +62,12 @@ public:
   llvm::Type *lanesOf(llvm::Type *element) { return llvm::FixedVectorType::get(element, kLanes); }
   Val i32(int64_t value) { return builder.getInt32(uint32_t(value)); }
   Val i64(int64_t value) { return builder.getInt64(uint64_t(value)); }
-  Val f32(double value);               // rounded once
+  Val f32(double value); // rounded once
   Val f64(double value);
   Val lanes(double value) { return splat(f32(value)); } // 16 equal lanes
   Val lanes(Val scalarValue) { return splat(scalarValue); }
   Val splat(Val scalarValue) { return builder.CreateVectorSplat(kLanes, scalarValue); }
-  Val laneIndex();                     // <16 x i32> 0, 1, ..., 15
+  Val laneIndex(); // <16 x i32> 0, 1, ..., 15
 
   // --- Index arithmetic (i64, no overflow) ---
   Val iadd(Val a, Val b) { return builder.CreateAdd(a, b, "", true, true); }
@@ -97,8 +97,8 @@ public:
   Val select(Val condition, Val a, Val b) { return builder.CreateSelect(condition, a, b); }
 
   // --- Rows: 16 lanes to one value, by the explicit tree of docs/numerics.md ---
-  Val laneSum(Val v);                  // lane[l] + lane[l + w] for w = 8, 4, 2, 1
-  Val laneMax(Val v);                  // lane[l + w] > lane[l] ? lane[l + w] : lane[l]
+  Val laneSum(Val v); // lane[l] + lane[l + w] for w = 8, 4, 2, 1
+  Val laneMax(Val v); // lane[l + w] > lane[l] ? lane[l + w] : lane[l]
 
   // tree(values): adjacent pairs, until one is left. At least one value.
   Val treeSum(ValRange values);
@@ -115,7 +115,7 @@ public:
   Val loadLanes(Address from, llvm::Type *element, Val mask);
   void storeLanes(Address to, Val value, Val mask = nullptr);
   Val broadcast(Address from) { return splat(loadF32(from)); }
-  void prefetch(Address from);         // for reading, into all caches
+  void prefetch(Address from); // for reading, into all caches
   // Workgroup w takes elements w * grain .. min((w + 1) * grain, total): the two bounds.
   std::pair<Val, Val> ownRange(Val total, Val grain);
   // Lanes 0..count-1 on; count is an i64 in 0..16 (or any larger: all on).

@@ -1,5 +1,5 @@
-// Loops, branches and lanes of KernelBuilder. Loops are emitted rotated (test at the bottom, a guard above), the shape that the
-// code generator wants, so that no loop pass has to run.
+// Loops, branches and lanes of KernelBuilder. Loops are emitted rotated (test at the bottom, a guard above), the shape
+// that the code generator wants, so that no loop pass has to run.
 #include "passes/codegen/KernelBuilder.h"
 
 using namespace llvm;
@@ -88,10 +88,10 @@ Vals KernelBuilder::whileLoop(ValRange init, function_ref<Val(ValRange)> conditi
 Vals KernelBuilder::forLanes(Val lo, Val hi, ValRange init, LanesBody body) {
   Val count = isub(hi, lo);
   Val whole = iadd(lo, builder.CreateAnd(count, ~uint64_t(kLanes - 1)));
-  Vals carried = forLoop(lo, whole, i64(kLanes), init, [&](Val iv, ValRange values) { return body(iv, nullptr, values); });
+  Vals carried =
+      forLoop(lo, whole, i64(kLanes), init, [&](Val iv, ValRange values) { return body(iv, nullptr, values); });
   Val rest = isub(hi, whole);
-  return ifElse(
-      ilt(i64(0), rest), [&] { return body(whole, tailMask(rest), carried); }, [&] { return carried; });
+  return ifElse(ilt(i64(0), rest), [&] { return body(whole, tailMask(rest), carried); }, [&] { return carried; });
 }
 
 void KernelBuilder::forLanes(Val lo, Val hi, function_ref<void(Val, Val)> body) {

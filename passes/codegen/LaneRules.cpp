@@ -61,9 +61,10 @@ static Vals prepareAdamw(KernelBuilder &b, DictionaryAttr, ValRange) {
   auto field = [&](size_t offset) { return b.param(offset, b.f64Type()); };
   auto inverse = [&](size_t offset) { return rounded(b.div(b.f64(1.0), field(offset))); };
   Val skip = b.param(offsetof(rcp_step_params_v1, skip_update), b.i64Type());
-  return {rounded(field(offsetof(rcp_step_params_v1, grad_scale))), rounded(field(offsetof(rcp_step_params_v1, learning_rate))),
-          inverse(offsetof(rcp_step_params_v1, bias_correction1)), inverse(offsetof(rcp_step_params_v1, bias_correction2)),
-          b.ir().CreateICmpNE(skip, b.i64(0))};
+  return {rounded(field(offsetof(rcp_step_params_v1, grad_scale))),
+          rounded(field(offsetof(rcp_step_params_v1, learning_rate))),
+          inverse(offsetof(rcp_step_params_v1, bias_correction1)),
+          inverse(offsetof(rcp_step_params_v1, bias_correction2)), b.ir().CreateICmpNE(skip, b.i64(0))};
 }
 
 static Vals adamwLanes(const LaneInput &in, ValRange x) {

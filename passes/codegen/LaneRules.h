@@ -1,9 +1,10 @@
-// Elementwise train ops on 16 lanes: values in, values out, nothing stored. Kernels over whole tensors and epilogues share them.
+// Elementwise train ops on 16 lanes: values in, values out, nothing stored. Kernels over whole tensors and epilogues
+// share them.
 #ifndef PASSES_CODEGEN_LANERULES_H
 #define PASSES_CODEGEN_LANERULES_H
 
-#include "passes/codegen/EmitPolicy.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "passes/codegen/EmitPolicy.h"
 
 namespace recipe::codegen {
 

@@ -37,7 +37,8 @@ struct RowBlock {
   Val missingIsZero(Val value, Val mask) const { return mask ? b.select(mask, value, b.lanes(0.0)) : value; }
 
   // For each row the lane sums of `sums` chains: next(r, channel, mask, chains of row r) -> their next values.
-  SmallVector<Vals> reduce(unsigned sums, function_ref<Vals(unsigned r, Val channel, Val mask, ValRange chains)> next) const {
+  SmallVector<Vals> reduce(unsigned sums,
+                           function_ref<Vals(unsigned r, Val channel, Val mask, ValRange chains)> next) const {
     Vals zeros(size_t(count * sums), b.lanes(0.0));
     Vals totals = b.forLanes(b.i64(0), b.i64(channels), zeros, [&](Val channel, Val mask, ValRange carried) {
       Vals following;
@@ -150,7 +151,8 @@ Error emitNormGrad(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
     b.forLanes(b.i64(0), b.i64(rows.channels), [&](Val channel, Val mask) {
       for (unsigned r = 0; r < rows.count; ++r) {
         Val h = hAt(r, channel, mask), xhat = xhatAt(r, channel, mask);
-        Val result = centered ? train::layerNormDx(p, h, xhat, c1[r], c2[r], rstds[r]) : train::rmsNormDx(p, h, xhat, c2[r], rstds[r]);
+        Val result = centered ? train::layerNormDx(p, h, xhat, c1[r], c2[r], rstds[r])
+                              : train::rmsNormDx(p, h, xhat, c2[r], rstds[r]);
         b.storeLanes(rows.place(dx, r, channel), result, mask);
       }
     });

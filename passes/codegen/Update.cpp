@@ -1,9 +1,11 @@
-// The kernels around an update that work on StepParams: loss, gradient norm, schedule. One workgroup unless said otherwise.
+// The kernels around an update that work on StepParams: loss, gradient norm, schedule. One workgroup unless said
+// otherwise.
 //
 // "step_loss"    buffers loss [8], count [8]
 // "schedule"     spec beta1, beta2
 // The gradient norm is four launches. Tensors are told apart by a table, so that any number of them is one launch:
-//   scalars      count of tensors n, then n first workgroups, then n numbers of elements; `grain` elements per workgroup
+//   scalars      count of tensors n, then n first workgroups, then n numbers of elements; `grain` elements per
+//   workgroup
 // "norm_max"     many workgroups; buffers partials i32 [workgroups] (bits of the largest magnitude), tensors
 // "norm_bound"   buffers partials; scalars workgroups; writes StepParams.norm_max
 // "norm_bins"    many workgroups; buffers partials f64 [workgroups][3], tensors
@@ -36,7 +38,9 @@ Error emitStepLoss(KernelBuilder &b, DictionaryAttr, mlir::Region &) {
 
 Error emitSchedule(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
   EmitPolicy p = EmitPolicy::scalarF64(b);
-  auto runValue = [&](train::RunValueSlot slot) { return readParam(b, offsetof(rcp_step_params_v1, run_values) + 8 * size_t(slot)); };
+  auto runValue = [&](train::RunValueSlot slot) {
+    return readParam(b, offsetof(rcp_step_params_v1, run_values) + 8 * size_t(slot));
+  };
   Val step = b.param(offsetof(rcp_step_params_v1, step), b.i64Type());
   train::ScheduleInputs<EmitPolicy> inputs{b.ir().CreateSIToFP(step, b.f64Type()),
                                            runValue(train::LearningRate),
@@ -159,7 +163,9 @@ Error emitNormFinish(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
         Vals bins = b.forLoop(b.i64(0), b.scalar(0), b.i64(1), {none, none, none}, [&](Val group, ValRange carried) {
           Vals next;
           for (int bin = 0; bin < train::kNormBins; ++bin)
-            next.push_back(b.add(carried[bin], b.load(b.at(b.buffer(0), b.iadd(b.imul(group, train::kNormBins), bin), 8), b.f64Type(), 8)));
+            next.push_back(
+                b.add(carried[bin],
+                      b.load(b.at(b.buffer(0), b.iadd(b.imul(group, train::kNormBins), bin), 8), b.f64Type(), 8)));
           return next;
         });
         return Vals{b.add(b.add(bins[2], bins[1]), bins[0])};
@@ -174,8 +180,9 @@ Error emitNormFinish(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
     Val ratio = b.div(p.constant(clip), b.add(norm, p.constant(1e-6)));
     factor = b.select(p.lt(ratio, factor), ratio, factor);
   }
-  Val usable = ir.CreateAnd(ir.CreateAnd(isFinite(total), isFinite(readParam(b, offsetof(rcp_step_params_v1, loss_sum)))),
-                            b.ilt(b.i64(0), validTokens));
+  Val usable =
+      ir.CreateAnd(ir.CreateAnd(isFinite(total), isFinite(readParam(b, offsetof(rcp_step_params_v1, loss_sum)))),
+                   b.ilt(b.i64(0), validTokens));
   b.setParam(offsetof(rcp_step_params_v1, grad_norm), norm);
   b.setParam(offsetof(rcp_step_params_v1, grad_scale), b.div(factor, valid));
   b.setParam(offsetof(rcp_step_params_v1, skip_update), b.select(usable, b.i64(0), b.i64(1)));

@@ -31,10 +31,10 @@ Described describe(Operation *op) {
     described.attributes = builder.getDictionaryAttr(builder.getNamedAttr("stddev", normal.getStddevAttr()));
     described.scalars = {int64_t(normal.getKey())};
   } else if (auto adamw = dyn_cast<train::AdamwOp>(op)) {
-    described.attributes = builder.getDictionaryAttr({builder.getNamedAttr("beta1", adamw.getBeta1Attr()),
-                                                      builder.getNamedAttr("beta2", adamw.getBeta2Attr()),
-                                                      builder.getNamedAttr("eps", adamw.getEpsAttr()),
-                                                      builder.getNamedAttr("weight_decay", adamw.getWeightDecayAttr())});
+    described.attributes = builder.getDictionaryAttr(
+        {builder.getNamedAttr("beta1", adamw.getBeta1Attr()), builder.getNamedAttr("beta2", adamw.getBeta2Attr()),
+         builder.getNamedAttr("eps", adamw.getEpsAttr()),
+         builder.getNamedAttr("weight_decay", adamw.getWeightDecayAttr())});
   }
   return described;
 }
@@ -72,9 +72,10 @@ LogicalResult elementwiseRule(Operation *op, const step::TargetInfo &, KernelPla
     launch.spec.push_back(builder.getNamedAttr("grain", builder.getI64IntegerAttr(kGrain)));
   }
   launch.scalars.append(described.scalars);
-  auto step = builder.getDictionaryAttr({builder.getNamedAttr("op", builder.getStringAttr(op->getName().getStringRef())),
-                                         builder.getNamedAttr("operands", builder.getDenseI64ArrayAttr(operands)),
-                                         builder.getNamedAttr("attributes", described.attributes)});
+  auto step =
+      builder.getDictionaryAttr({builder.getNamedAttr("op", builder.getStringAttr(op->getName().getStringRef())),
+                                 builder.getNamedAttr("operands", builder.getDenseI64ArrayAttr(operands)),
+                                 builder.getNamedAttr("attributes", described.attributes)});
   launch.spec.push_back(builder.getNamedAttr("inputs", builder.getDenseI64ArrayAttr(access)));
   launch.spec.push_back(builder.getNamedAttr("program", builder.getArrayAttr({step})));
   launch.spec.push_back(builder.getNamedAttr("results", builder.getDenseI64ArrayAttr(results)));
@@ -108,10 +109,12 @@ LogicalResult treeMergeRule(Operation *op, const step::TargetInfo &, KernelPlan 
 
 ArrayRef<NamedKernelRule> elementwiseRules() {
   static constexpr NamedKernelRule rules[] = {
-      {"train.add", elementwiseRule},         {"train.bias_add", elementwiseRule}, {"train.gelu", elementwiseRule},
-      {"train.gelu_grad", elementwiseRule},   {"train.swiglu", elementwiseRule},   {"train.swiglu_grad", elementwiseRule},
-      {"train.dropout", elementwiseRule},     {"train.fill", elementwiseRule},     {"train.adamw", elementwiseRule},
-      {"train.init_normal", elementwiseRule}, {"train.tree_merge", treeMergeRule},
+      {"train.add", elementwiseRule},      {"train.bias_add", elementwiseRule},
+      {"train.gelu", elementwiseRule},     {"train.gelu_grad", elementwiseRule},
+      {"train.swiglu", elementwiseRule},   {"train.swiglu_grad", elementwiseRule},
+      {"train.dropout", elementwiseRule},  {"train.fill", elementwiseRule},
+      {"train.adamw", elementwiseRule},    {"train.init_normal", elementwiseRule},
+      {"train.tree_merge", treeMergeRule},
   };
   return rules;
 }

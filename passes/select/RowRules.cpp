@@ -60,7 +60,9 @@ LogicalResult layerNormRule(Operation *op, const step::TargetInfo &, KernelPlan 
   int64_t channels = shapeOf(norm.getX())[2];
   RowLaunch launch(op, "norm");
   launch.with("channels", channels).with("centered", 1).with("eps", norm.getEpsAttr());
-  launch.takes(op, {norm.getX(), norm.getGain(), norm.getBias()}).gives(op->getResults()).overRows(tokensOf(norm.getX()), channels);
+  launch.takes(op, {norm.getX(), norm.getGain(), norm.getBias()})
+      .gives(op->getResults())
+      .overRows(tokensOf(norm.getX()), channels);
   addCost(launch, op);
   plan.inPlace = {{0, 0}};
   plan.launches.push_back(launch);
@@ -80,8 +82,8 @@ LogicalResult rmsNormRule(Operation *op, const step::TargetInfo &, KernelPlan &p
 }
 
 // The vector gradients of `op`: `inputs` read, one accumulator for each result or none.
-Launch columnSum(Operation *op, StringRef kind, int64_t nodes, ValueRange inputs, ArrayRef<Value> accumulators, ValueRange results,
-                 KernelPlan &plan) {
+Launch columnSum(Operation *op, StringRef kind, int64_t nodes, ValueRange inputs, ArrayRef<Value> accumulators,
+                 ValueRange results, KernelPlan &plan) {
   constexpr int64_t kBlock = 256; // columns: 1 KiB of each token
   ArrayRef<int64_t> shape = shapeOf(inputs[0]);
   bool accumulate = accumulators[0] != nullptr;
@@ -108,14 +110,16 @@ Launch columnSum(Operation *op, StringRef kind, int64_t nodes, ValueRange inputs
 
 LogicalResult biasGradRule(Operation *op, const step::TargetInfo &, KernelPlan &plan) {
   auto grad = cast<train::BiasGradOp>(op);
-  Launch launch = columnSum(op, "bias", grad.getBatchNodes(), {grad.getDy()}, {grad.getAccumulator()}, {grad.getResult()}, plan);
+  Launch launch =
+      columnSum(op, "bias", grad.getBatchNodes(), {grad.getDy()}, {grad.getAccumulator()}, {grad.getResult()}, plan);
   addCost(launch, op);
   plan.launches.push_back(launch);
   return success();
 }
 
 // The sums come first: dx may then overwrite what they read.
-LogicalResult addNormGrad(Operation *op, Launch sums, RowLaunch dx, ValueRange inputs, Value x, Value result, KernelPlan &plan) {
+LogicalResult addNormGrad(Operation *op, Launch sums, RowLaunch dx, ValueRange inputs, Value x, Value result,
+                          KernelPlan &plan) {
   int64_t channels = shapeOf(x)[2];
   dx.with("channels", channels).takes(op, inputs).gives(result).overRows(tokensOf(x), channels);
   addCost(sums, op);
@@ -134,12 +138,13 @@ LogicalResult layerNormGradRule(Operation *op, const step::TargetInfo &, KernelP
   auto grad = cast<train::LayerNormGradOp>(op);
   if (!grad.getGainAccumulator() != !grad.getBiasAccumulator())
     return op->emitOpError("kernels take both accumulators or none, got one");
-  Launch sums = columnSum(op, "layer_norm", grad.getBatchNodes(), {grad.getDy(), grad.getX(), grad.getMean(), grad.getRstd()},
-                          {grad.getGainAccumulator(), grad.getBiasAccumulator()}, {grad.getDgain(), grad.getDbias()}, plan);
+  Launch sums =
+      columnSum(op, "layer_norm", grad.getBatchNodes(), {grad.getDy(), grad.getX(), grad.getMean(), grad.getRstd()},
+                {grad.getGainAccumulator(), grad.getBiasAccumulator()}, {grad.getDgain(), grad.getDbias()}, plan);
   RowLaunch dx(op, "norm_grad");
   dx.with("centered", 1);
-  return addNormGrad(op, sums, dx, {grad.getDy(), grad.getX(), grad.getGain(), grad.getMean(), grad.getRstd()}, grad.getX(),
-                     grad.getDx(), plan);
+  return addNormGrad(op, sums, dx, {grad.getDy(), grad.getX(), grad.getGain(), grad.getMean(), grad.getRstd()},
+                     grad.getX(), grad.getDx(), plan);
 }
 
 LogicalResult rmsNormGradRule(Operation *op, const step::TargetInfo &, KernelPlan &plan) {
@@ -148,7 +153,8 @@ LogicalResult rmsNormGradRule(Operation *op, const step::TargetInfo &, KernelPla
                           {grad.getGainAccumulator()}, {grad.getDgain()}, plan);
   RowLaunch dx(op, "norm_grad");
   dx.with("centered", int64_t(0));
-  return addNormGrad(op, sums, dx, {grad.getDy(), grad.getX(), grad.getGain(), grad.getRstd()}, grad.getX(), grad.getDx(), plan);
+  return addNormGrad(op, sums, dx, {grad.getDy(), grad.getX(), grad.getGain(), grad.getRstd()}, grad.getX(),
+                     grad.getDx(), plan);
 }
 
 LogicalResult positionSumRule(Operation *op, const step::TargetInfo &, KernelPlan &plan) {
@@ -202,7 +208,11 @@ LogicalResult embeddingGradRule(Operation *op, const step::TargetInfo &, KernelP
 
   RowLaunch sum(op, "embedding_grad");
   int64_t grain = std::min<int64_t>(128, std::max<int64_t>(1, rows / 16)); // small tables: still several workgroups
-  sum.with("channels", channels).with("nodes", nodes).with("accumulate", accumulate).with("rows", grain).with("block", kBlock);
+  sum.with("channels", channels)
+      .with("nodes", nodes)
+      .with("accumulate", accumulate)
+      .with("rows", grain)
+      .with("block", kBlock);
   sum.takes(op, grad.getDy()).takesTemp(0).takesTemp(1);
   if (accumulate) {
     sum.arguments.push_back({ArgumentKind::Operand, 2});
@@ -220,10 +230,14 @@ LogicalResult embeddingGradRule(Operation *op, const step::TargetInfo &, KernelP
 
 ArrayRef<NamedKernelRule> rowRules() {
   static constexpr NamedKernelRule rules[] = {
-      {"train.layer_norm", layerNormRule},          {"train.rms_norm", rmsNormRule},
-      {"train.layer_norm_grad", layerNormGradRule}, {"train.rms_norm_grad", rmsNormGradRule},
-      {"train.bias_grad", biasGradRule},            {"train.position_sum", positionSumRule},
-      {"train.rope", ropeRule},                     {"train.embedding", embeddingRule},
+      {"train.layer_norm", layerNormRule},
+      {"train.rms_norm", rmsNormRule},
+      {"train.layer_norm_grad", layerNormGradRule},
+      {"train.rms_norm_grad", rmsNormGradRule},
+      {"train.bias_grad", biasGradRule},
+      {"train.position_sum", positionSumRule},
+      {"train.rope", ropeRule},
+      {"train.embedding", embeddingRule},
       {"train.embedding_grad", embeddingGradRule},
   };
   return rules;

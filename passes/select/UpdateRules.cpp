@@ -22,7 +22,8 @@ LogicalResult scheduleRule(Operation *op, const step::TargetInfo &, KernelPlan &
   Builder builder(op->getContext());
   Launch launch;
   launch.family = "schedule";
-  launch.spec = {builder.getNamedAttr("beta1", schedule.getBeta1Attr()), builder.getNamedAttr("beta2", schedule.getBeta2Attr())};
+  launch.spec = {builder.getNamedAttr("beta1", schedule.getBeta1Attr()),
+                 builder.getNamedAttr("beta2", schedule.getBeta2Attr())};
   addCost(launch, op);
   plan.launches.push_back(launch);
   return success();

@@ -1,4 +1,5 @@
-// Memory that ends where a page without access begins, and starts after another: an access outside faults. Filled with NaN patterns.
+// Memory that ends where a page without access begins, and starts after another: an access outside faults. Filled with
+// NaN patterns.
 #ifndef TESTS_NUMERICS_GUARDEDMEMORY_H
 #define TESTS_NUMERICS_GUARDEDMEMORY_H
 

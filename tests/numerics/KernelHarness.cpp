@@ -70,7 +70,8 @@ std::string textOf(const KernelCase &c) {
   auto number = [](const char *prefix, size_t i) { return prefix + std::to_string(i); };
   auto operandType = [&](size_t i) { return "tensor<" + c.operands[i].type + ">"; };
   auto resultType = [&](size_t i) { return "tensor<" + c.results[i] + ">"; };
-  std::string type = "(" + joined(c.operands.size(), operandType) + ") -> (" + joined(c.results.size(), resultType) + ")";
+  std::string type =
+      "(" + joined(c.operands.size(), operandType) + ") -> (" + joined(c.results.size(), resultType) + ")";
   std::string text = "train.graph @test {\n";
   for (size_t i = 0; i < c.operands.size(); ++i)
     text += "  " + number("%a", i) + " = train.input \"" + number("a", i) + "\" : " + operandType(i) + "\n";
@@ -81,8 +82,10 @@ std::string textOf(const KernelCase &c) {
           joined(c.operands.size(), [&](size_t i) { return number("%x", i) + ": " + operandType(i); }) + "):\n    ";
   std::string inner = joined(c.results.size(), [&](size_t i) { return number("%y", i); });
   text += (inner.empty() ? "" : inner + " = ") + c.op + " " +
-          joined(c.operands.size(), [&](size_t i) { return number("%x", i); }) + " {" + c.attributes + "} : " + type + "\n";
-  text += "    train.yield " + inner + (inner.empty() ? "" : " : " + joined(c.results.size(), resultType)) + "\n  }\n}\n";
+          joined(c.operands.size(), [&](size_t i) { return number("%x", i); }) + " {" + c.attributes + "} : " + type +
+          "\n";
+  text +=
+      "    train.yield " + inner + (inner.empty() ? "" : " : " + joined(c.results.size(), resultType)) + "\n  }\n}\n";
   return text;
 }
 
@@ -100,8 +103,8 @@ bool parse(const KernelCase &c, OneOpModule &result) {
 
 select::KernelRule ruleOf(Operation *op) {
   for (ArrayRef<select::NamedKernelRule> rules :
-       {select::elementwiseRules(), select::rowRules(), select::contractRules(), select::attentionRules(), select::lossRules(),
-        select::updateRules()})
+       {select::elementwiseRules(), select::rowRules(), select::contractRules(), select::attentionRules(),
+        select::lossRules(), select::updateRules()})
     for (const select::NamedKernelRule &named : rules)
       if (named.op == op->getName().getStringRef())
         return named.rule;
@@ -109,7 +112,8 @@ select::KernelRule ruleOf(Operation *op) {
 }
 
 // The kernel of launch i has the symbol "k<i>".
-bool selectAndCompile(OneOpModule &unit, const step::TargetInfo &target, select::KernelPlan &plan, std::string &object) {
+bool selectAndCompile(OneOpModule &unit, const step::TargetInfo &target, select::KernelPlan &plan,
+                      std::string &object) {
   select::KernelRule rule = ruleOf(unit.op);
   if (!rule || failed(rule(unit.op, target, plan))) {
     ADD_FAILURE() << "no kernel rule for " << unit.op->getName().getStringRef().str();
@@ -166,8 +170,8 @@ void expectSame(const HostTensor &expected, const void *actual, const std::strin
       first = differences++ ? first : i;
     }
   if (differences)
-    ADD_FAILURE() << what << ": " << differences << " of " << expected.size() << " elements differ, first at " << first << ": expected "
-                  << expected.f32[first] << ", got " << values[first];
+    ADD_FAILURE() << what << ": " << differences << " of " << expected.size() << " elements differ, first at " << first
+                  << ": expected " << expected.f32[first] << ", got " << values[first];
 }
 
 // `params` after the op, as words; where both are NaN, payloads do not matter.
@@ -230,7 +234,9 @@ struct NativeRun {
       results.emplace_back(result.size() * 4);
     for (int64_t bytes : plan.temps)
       temps.emplace_back(bytes);
-    auto resultPlace = [&](int64_t i) { return i == shared.first ? operands[shared.second].data() : results[i].data(); };
+    auto resultPlace = [&](int64_t i) {
+      return i == shared.first ? operands[shared.second].data() : results[i].data();
+    };
     auto place = [&](const select::Argument &argument) -> void * {
       char *base = argument.kind == step::ArgumentKind::Operand  ? operands[argument.index].data()
                    : argument.kind == step::ArgumentKind::Result ? resultPlace(argument.index)
@@ -255,7 +261,8 @@ struct NativeRun {
       expectSame(result, resultPlace(i), what + ", result " + std::to_string(i));
     for (auto [i, operand] : llvm::enumerate(reference.operands))
       if (int64_t(i) != shared.second)
-        EXPECT_EQ(std::memcmp(bytesOf(operand), operands[i].data(), operand.size() * 4), 0) << what << ": operand " << i << " changed";
+        EXPECT_EQ(std::memcmp(bytesOf(operand), operands[i].data(), operand.size() * 4), 0)
+            << what << ": operand " << i << " changed";
     expectSameParams(reference.after, params, what);
   }
 };
@@ -267,7 +274,8 @@ void expectNativeIsExact(const KernelCase &kernelCase, const step::TargetInfo &t
   select::KernelPlan plan;
   std::string bytes;
   Reference reference;
-  if (!parse(kernelCase, unit) || !evaluate(kernelCase, unit.op, reference) || !selectAndCompile(unit, target, plan, bytes))
+  if (!parse(kernelCase, unit) || !evaluate(kernelCase, unit.op, reference) ||
+      !selectAndCompile(unit, target, plan, bytes))
     return;
   LoadedObject object(bytes);
   NativeRun run{plan, object, reference};

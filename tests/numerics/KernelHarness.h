@@ -1,5 +1,5 @@
-// Runs one train op as native kernels (kernel rule, code generation, linking, all in this process) and compares every bit of its results and
-// of the step's scalars with the op's reference meaning in mode exact.
+// Runs one train op as native kernels (kernel rule, code generation, linking, all in this process) and compares every
+// bit of its results and of the step's scalars with the op's reference meaning in mode exact.
 //
 // A table test adds cases: an op, the types of its operands and results, and how the operands are filled.
 #ifndef TESTS_NUMERICS_KERNELHARNESS_H
@@ -44,8 +44,8 @@ struct KernelCase {
 
 inline void PrintTo(const KernelCase &c, std::ostream *out) { *out << c.name; }
 
-// Fails the running test where native code and reference differ. Workgroups run in both orders; every pair of result and operand that
-// may share storage is tried. Memory is surrounded by guard pages: an access outside a tensor crashes.
+// Fails the running test where native code and reference differ. Workgroups run in both orders; every pair of result
+// and operand that may share storage is tried. Memory is surrounded by guard pages: an access outside a tensor crashes.
 void expectNativeIsExact(const KernelCase &kernelCase, const step::TargetInfo &target);
 
 // The op's kernels compile for the target; they are not run.

@@ -18,8 +18,11 @@ static void someUpdate(rcp_step_params_v1 &params) {
 static std::vector<KernelCase> adamwCases() {
   std::vector<KernelCase> cases;
   auto add = [&](const char *name, const char *decay, std::function<void(rcp_step_params_v1 &)> params, Fill gradient) {
-    std::string attributes = "beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = " + std::string(decay) + " : f64";
-    cases.push_back({name, "train.adamw", attributes,
+    std::string attributes =
+        "beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = " + std::string(decay) + " : f64";
+    cases.push_back({name,
+                     "train.adamw",
+                     attributes,
                      {{"37x1003xf32"}, {"37x1003xf32"}, {"37x1003xf32", uniform(0, 1)}, {"37x1003xf32", gradient}},
                      {"37x1003xf32", "37x1003xf32", "37x1003xf32"},
                      params});
@@ -38,7 +41,9 @@ static std::vector<KernelCase> mergeCases() {
   std::vector<KernelCase> cases;
   for (int64_t count : {1, 2, 4, 8})
     for (int64_t node = 0; node < count; ++node)
-      cases.push_back({"TreeMerge" + std::to_string(node) + "Of" + std::to_string(count), "train.tree_merge", "",
+      cases.push_back({"TreeMerge" + std::to_string(node) + "Of" + std::to_string(count),
+                       "train.tree_merge",
+                       "",
                        {{"19x1001xf32"}, {"3x19x1001xf32"}},
                        {"19x1001xf32", "3x19x1001xf32"},
                        [=](rcp_step_params_v1 &params) {
@@ -53,7 +58,8 @@ std::vector<KernelCase> elementwiseCases() {
   // One element, a tail only, whole vectors, several workgroups with a tail.
   for (std::string shape : {"1x1x1xf32", "1x3x5xf32", "2x4x32xf32", "3x7x1999xf32"}) {
     std::string suffix = shape.substr(0, shape.find("xf32"));
-    auto add = [&](const char *name, const char *op, size_t operands, size_t results, Fill fill, std::string attributes = "") {
+    auto add = [&](const char *name, const char *op, size_t operands, size_t results, Fill fill,
+                   std::string attributes = "") {
       cases.push_back({name + suffix, op, attributes, std::vector<KernelOperand>(operands, {shape, fill}),
                        std::vector<std::string>(results, shape), someStep});
     };
@@ -66,15 +72,24 @@ std::vector<KernelCase> elementwiseCases() {
     add("Fill", "train.fill", 0, 1, normal(), "value = -0.37 : f64");
     add("InitNormal", "train.init_normal", 0, 1, normal(), "stddev = 0.02 : f64, key = 3735928559 : i64");
     add("Dropout", "train.dropout", 1, 1, normal(), "p = 0.1 : f64, dropout_id = 4042322160 : i64");
-    cases.push_back({"BiasAdd" + suffix, "train.bias_add", "", {{shape}, {shape.substr(shape.find('x', 2) + 1)}}, {shape}});
+    cases.push_back(
+        {"BiasAdd" + suffix, "train.bias_add", "", {{shape}, {shape.substr(shape.find('x', 2) + 1)}}, {shape}});
   }
-  // The 64-bit element counter carries out of its low word inside this tensor.
-  cases.push_back({"DropoutCarry", "train.dropout", "p = 0.5 : f64, dropout_id = 1 : i64", {{"1x16x32xf32"}}, {"1x16x32xf32"},
+  // The 64-bit element counter starts above 32 bits, and carries out of its low word inside the tensor.
+  cases.push_back({"DropoutCarry",
+                   "train.dropout",
+                   "p = 0.5 : f64, dropout_id = 1 : i64",
+                   {{"1x16x32xf32"}},
+                   {"1x16x32xf32"},
                    [](rcp_step_params_v1 &params) {
                      someStep(params);
-                     params.first_sample = (int64_t(1) << 32) / 512 * 3 - 0;
+                     params.first_sample = (int64_t(1) << 32) / 512 * 3;
                    }});
-  cases.push_back({"DropoutCarryInside", "train.dropout", "p = 0.5 : f64, dropout_id = 1 : i64", {{"1x31x33xf32"}}, {"1x31x33xf32"},
+  cases.push_back({"DropoutCarryInside",
+                   "train.dropout",
+                   "p = 0.5 : f64, dropout_id = 1 : i64",
+                   {{"1x31x33xf32"}},
+                   {"1x31x33xf32"},
                    [](rcp_step_params_v1 &params) {
                      someStep(params);
                      params.first_sample = (int64_t(1) << 32) / (31 * 33);

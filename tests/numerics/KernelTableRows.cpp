@@ -19,8 +19,9 @@ struct Size {
   std::string batchNodes() const { return "batch_nodes = " + std::to_string(nodes) + " : i64"; }
 };
 
-// Odd rows, tails, fewer positions than segments, an empty last segment (9 positions: segments of 2), more columns than one workgroup's.
-const Size sizes[] = {{1, 1, 1, 1, false},  {3, 5, 7, 1, true},    {2, 9, 16, 2, false},  {4, 13, 33, 4, false},
+// Odd rows, tails, fewer positions than segments, an empty last segment (9 positions: segments of 2), more columns than
+// one workgroup's.
+const Size sizes[] = {{1, 1, 1, 1, false},  {3, 5, 7, 1, true},    {2, 9, 16, 2, false},   {4, 13, 33, 4, false},
                       {8, 6, 48, 8, false}, {1, 40, 300, 1, true}, {2, 37, 520, 1, false}, {16, 3, 257, 16, false}};
 
 std::string segmentSizes(size_t present, size_t optional, bool accumulate) {
@@ -35,17 +36,27 @@ std::string segmentSizes(size_t present, size_t optional, bool accumulate) {
 void addNorms(std::vector<KernelCase> &cases, const Size &s) {
   Fill positive = uniform(0.5, 2);
   std::string eps = "eps = 1.0e-5 : f64";
-  cases.push_back({"LayerNorm" + s.name(), "train.layer_norm", eps, {{s.activation(), uniform(-3, 5)}, {s.vector()}, {s.vector()}},
+  cases.push_back({"LayerNorm" + s.name(),
+                   "train.layer_norm",
+                   eps,
+                   {{s.activation(), uniform(-3, 5)}, {s.vector()}, {s.vector()}},
                    {s.activation(), s.perToken(), s.perToken()}});
-  cases.push_back({"RmsNorm" + s.name(), "train.rms_norm", eps, {{s.activation(), uniform(-3, 5)}, {s.vector()}},
+  cases.push_back({"RmsNorm" + s.name(),
+                   "train.rms_norm",
+                   eps,
+                   {{s.activation(), uniform(-3, 5)}, {s.vector()}},
                    {s.activation(), s.perToken()}});
-  std::vector<KernelOperand> layer = {{s.activation()}, {s.activation()}, {s.vector()}, {s.perToken()}, {s.perToken(), positive}};
+  std::vector<KernelOperand> layer = {
+      {s.activation()}, {s.activation()}, {s.vector()}, {s.perToken()}, {s.perToken(), positive}};
   std::vector<KernelOperand> rms = {{s.activation()}, {s.activation()}, {s.vector()}, {s.perToken(), positive}};
   if (s.accumulate) {
     layer.insert(layer.end(), 2, {s.sums()});
     rms.push_back({s.sums()});
   }
-  cases.push_back({"LayerNormGrad" + s.name(), "train.layer_norm_grad", s.batchNodes() + ", " + segmentSizes(5, 2, s.accumulate), layer,
+  cases.push_back({"LayerNormGrad" + s.name(),
+                   "train.layer_norm_grad",
+                   s.batchNodes() + ", " + segmentSizes(5, 2, s.accumulate),
+                   layer,
                    {s.activation(), s.sums(), s.sums()}});
   cases.push_back({"RmsNormGrad" + s.name(), "train.rms_norm_grad", s.batchNodes(), rms, {s.activation(), s.sums()}});
 }
@@ -73,8 +84,10 @@ void addEmbeddings(std::vector<KernelCase> &cases, const Size &s) {
 
 void addRope(std::vector<KernelCase> &cases, int64_t heads, int64_t headSize) {
   for (std::string inverse : {"false", "true"}) {
-    std::string x = "2x11x" + std::to_string(heads * headSize) + "xf32", table = "29x" + std::to_string(headSize / 2) + "xf32";
-    cases.push_back({"Rope" + std::to_string(heads) + "x" + std::to_string(headSize) + inverse, "train.rope",
+    std::string x = "2x11x" + std::to_string(heads * headSize) + "xf32",
+                table = "29x" + std::to_string(headSize / 2) + "xf32";
+    cases.push_back({"Rope" + std::to_string(heads) + "x" + std::to_string(headSize) + inverse,
+                     "train.rope",
                      "heads = " + std::to_string(heads) + " : i64, inverse = " + inverse,
                      {{x}, {table, uniform(-1, 1)}, {table, uniform(-1, 1)}, {"2x11xi32", ids(29)}},
                      {x}});

@@ -9,8 +9,12 @@ void addSchedules(std::vector<KernelCase> &cases) {
   for (int scheduler = 0; scheduler < 3; ++scheduler)
     for (int64_t step : {0, 4, 9, 10, 11, 50, 99, 150})
       for (double warmupSteps : {10.0, -1.0})
-        cases.push_back({"Schedule" + std::to_string(scheduler) + "At" + std::to_string(step) + (warmupSteps < 0 ? "ratio" : "steps"),
-                         "train.schedule", "beta1 = 0.9 : f64, beta2 = 0.95 : f64", {}, {},
+        cases.push_back({"Schedule" + std::to_string(scheduler) + "At" + std::to_string(step) +
+                             (warmupSteps < 0 ? "ratio" : "steps"),
+                         "train.schedule",
+                         "beta1 = 0.9 : f64, beta2 = 0.95 : f64",
+                         {},
+                         {},
                          [=](rcp_step_params_v1 &params) {
                            params.step = step;
                            params.run_values[train::LearningRate] = 3e-4;
@@ -25,14 +29,18 @@ void addSchedules(std::vector<KernelCase> &cases) {
 void addNorms(std::vector<KernelCase> &cases) {
   auto add = [&](std::string name, std::string clip, Fill fill, std::function<void(rcp_step_params_v1 &)> params = {}) {
     // Several tensors, one of several workgroups, one smaller than a vector.
-    cases.push_back({"GradNorm" + name, "train.grad_norm", "clip = " + clip + " : f64",
-                     {{"3xf32", fill}, {"197x701xf32", fill}, {"8x16xf32", fill}, {"1xf32", fill}, {"2x3x5x7xf32", fill}}, {},
-                     [=](rcp_step_params_v1 &values) {
-                       values.valid_tokens = 1021;
-                       values.loss_sum = 4711.25;
-                       if (params)
-                         params(values);
-                     }});
+    cases.push_back(
+        {"GradNorm" + name,
+         "train.grad_norm",
+         "clip = " + clip + " : f64",
+         {{"3xf32", fill}, {"197x701xf32", fill}, {"8x16xf32", fill}, {"1xf32", fill}, {"2x3x5x7xf32", fill}},
+         {},
+         [=](rcp_step_params_v1 &values) {
+           values.valid_tokens = 1021;
+           values.loss_sum = 4711.25;
+           if (params)
+             params(values);
+         }});
   };
   double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   add("Plain", "1.0", normal(10));
@@ -60,10 +68,15 @@ std::vector<KernelCase> updateCases() {
   std::vector<KernelCase> cases;
   addSchedules(cases);
   addNorms(cases);
-  cases.push_back({"StepLoss", "train.step_loss", "", {{"8xf32", uniform(0, 700)}, {"8xf32", [](train::HostTensor &tensor, Random &random) {
-                                                                                           for (float &value : tensor.f32)
-                                                                                             value = float(random() % 5000);
-                                                                                         }}},
+  cases.push_back({"StepLoss",
+                   "train.step_loss",
+                   "",
+                   {{"8xf32", uniform(0, 700)},
+                    {"8xf32",
+                     [](train::HostTensor &tensor, Random &random) {
+                       for (float &value : tensor.f32)
+                         value = float(random() % 5000);
+                     }}},
                    {}});
   return cases;
 }

@@ -36,12 +36,12 @@ static Expected<std::unique_ptr<TargetMachine>> createMachine(const step::Target
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict;
   // Instruction sets come from the functions' attributes.
-  return std::unique_ptr<TargetMachine>(
-      found->createTargetMachine(triple, "x86-64", "", options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::Default));
+  return std::unique_ptr<TargetMachine>(found->createTargetMachine(triple, "x86-64", "", options, Reloc::PIC_,
+                                                                   CodeModel::Small, CodeGenOptLevel::Default));
 }
 
-// What hand-written IR still gains from: the emitter leaves address arithmetic and constants to be shared and hoisted, and
-// loops already in their final shape. No vectoriser, unroller or idiom recognition.
+// What hand-written IR still gains from: the emitter leaves address arithmetic and constants to be shared and hoisted,
+// and loops already in their final shape. No vectoriser, unroller or idiom recognition.
 static void optimize(Module &module, TargetMachine &machine) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -80,7 +80,8 @@ static Error emitInto(Module &module, step::KernelOp kernel, const step::TargetI
   return Error::success();
 }
 
-static Expected<SmallVector<char, 0>> compileKernel(step::KernelOp kernel, const step::TargetInfo &target, TargetMachine &machine) {
+static Expected<SmallVector<char, 0>> compileKernel(step::KernelOp kernel, const step::TargetInfo &target,
+                                                    TargetMachine &machine) {
   LLVMContext context;
   Module module("kernel", context);
   if (Error failed = emitInto(module, kernel, target, machine))
@@ -95,7 +96,8 @@ static Expected<SmallVector<char, 0>> compileKernel(step::KernelOp kernel, const
   return object;
 }
 
-Expected<std::string> compileKernels(ArrayRef<step::KernelOp> kernels, const step::TargetInfo &target, unsigned threads) {
+Expected<std::string> compileKernels(ArrayRef<step::KernelOp> kernels, const step::TargetInfo &target,
+                                     unsigned threads) {
   // One module for each kernel: the result cannot depend on how they are spread over threads.
   std::vector<SmallVector<char, 0>> objects(kernels.size());
   std::vector<std::string> errors(kernels.size());

@@ -49,7 +49,7 @@ Expected<std::string> linkShared(ArrayRef<SmallVector<char, 0>> objects) {
   SmallString<128> folder;
   if (std::error_code failed = sys::fs::createUniqueDirectory("recipec", folder))
     return createFileError(folder, failed);
-  auto cleanUp = make_scope_exit([&] { sys::fs::remove_directories(folder); });
+  scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
   auto inFolder = [&](const Twine &name) {
     SmallString<128> path(folder);
     sys::path::append(path, name);
@@ -57,8 +57,9 @@ Expected<std::string> linkShared(ArrayRef<SmallVector<char, 0>> objects) {
   };
 
   std::string output = inFolder("kernels.so");
-  std::vector<std::string> arguments = {"ld.lld",          "-shared",         "-o",       output,         "-nostdlib",   "--no-undefined",
-                                        "--build-id=none", "--hash-style=gnu", "--strip-all", "--threads=1", "-Bsymbolic"};
+  std::vector<std::string> arguments = {
+      "ld.lld",          "-shared",          "-o",          output,        "-nostdlib", "--no-undefined",
+      "--build-id=none", "--hash-style=gnu", "--strip-all", "--threads=1", "-Bsymbolic"};
   for (auto [index, object] : enumerate(objects)) {
     arguments.push_back(inFolder(formatv("{0}.o", index).str()));
     if (Error failed = writeFile(arguments.back(), object))

@@ -9,9 +9,10 @@ using namespace llvm;
 
 namespace recipe::cpu {
 
-// Extensions that compiled code may use beyond the x86-64 baseline, sorted. Others (cryptography, system instructions) are never
-// enabled, so that step.bin does not ask for them.
-static constexpr StringLiteral usable[] = {"avx", "avx2", "bmi", "bmi2", "cx16", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"};
+// Extensions that compiled code may use beyond the x86-64 baseline, sorted. Others (cryptography, system instructions)
+// are never enabled, so that step.bin does not ask for them.
+static constexpr StringLiteral usable[] = {"avx",   "avx2",  "bmi",    "bmi2", "cx16",   "f16c",   "fma",
+                                           "lzcnt", "movbe", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"};
 // Used only when the first five, the x86-64-v4 set, are all there.
 static constexpr StringLiteral wide[] = {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"};
 static constexpr StringLiteral wideOptional[] = {"avx512bf16"};

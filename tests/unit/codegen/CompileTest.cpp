@@ -18,11 +18,15 @@ namespace {
 
 class Compile : public testing::Test {
 protected:
-  Compile() : builder((context.loadDialect<step::StepDialect>(), &context)), module(ModuleOp::create(builder.getUnknownLoc())) {
+  Compile()
+      : builder((context.loadDialect<step::StepDialect>(), &context)),
+        module(ModuleOp::create(builder.getUnknownLoc())) {
     builder.setInsertionPointToEnd(module->getBody());
   }
 
-  NamedAttribute number(StringRef name, int64_t value) { return builder.getNamedAttr(name, builder.getI64IntegerAttr(value)); }
+  NamedAttribute number(StringRef name, int64_t value) {
+    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+  }
 
   step::KernelOp kernel(StringRef symbol, StringRef family, ArrayRef<NamedAttribute> spec) {
     return step::KernelOp::create(builder, builder.getUnknownLoc(), symbol, family, builder.getDictionaryAttr(spec));
@@ -38,8 +42,9 @@ protected:
   step::KernelOp fused(StringRef symbol) {
     return kernel(symbol, "elementwise",
                   {builder.getNamedAttr("inputs", builder.getDenseI64ArrayAttr({0, 1})),
-                   builder.getNamedAttr("program", builder.getArrayAttr({lineOf("train.bias_add", {0, 1}), lineOf("train.gelu", {2}),
-                                                                         lineOf("train.add", {0, 3})})),
+                   builder.getNamedAttr("program",
+                                        builder.getArrayAttr({lineOf("train.bias_add", {0, 1}),
+                                                              lineOf("train.gelu", {2}), lineOf("train.add", {0, 3})})),
                    builder.getNamedAttr("results", builder.getDenseI64ArrayAttr({3, 4}))});
   }
 
@@ -82,7 +87,8 @@ TEST_F(Compile, ExportsKernelsAndImportsNothing) {
     auto *elf = llvm::cast<llvm::object::ELFObjectFileBase>(file->get());
     std::set<std::string> exported;
     for (const llvm::object::ELFSymbolRef &symbol : elf->getDynamicSymbolIterators()) {
-      EXPECT_FALSE(llvm::cantFail(symbol.getFlags()) & llvm::object::SymbolRef::SF_Undefined) << llvm::cantFail(symbol.getName()).str();
+      EXPECT_FALSE(llvm::cantFail(symbol.getFlags()) & llvm::object::SymbolRef::SF_Undefined)
+          << llvm::cantFail(symbol.getName()).str();
       exported.insert(llvm::cantFail(symbol.getName()).str());
     }
     EXPECT_EQ(exported, (std::set<std::string>{"fused", "norm16", "norm33", "norm48", "norm96", "norm512"}));

@@ -26,7 +26,7 @@ TEST(Target, LevelsOfX86) {
   EXPECT_EQ(v3.vectorBits, 256);
   EXPECT_EQ(v3.vectorRegisters, 16);
   EXPECT_EQ(v3.maxThreads, 5);
-  std::vector<std::string> avx2 = {"avx", "avx2", "bmi",    "bmi2",   "cx16",   "f16c", "fma",
+  std::vector<std::string> avx2 = {"avx",   "avx2",  "bmi",    "bmi2", "cx16",   "f16c",   "fma",
                                    "lzcnt", "movbe", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"};
   EXPECT_EQ(v3.features, avx2);
   EXPECT_EQ(v4.vectorBits, 512);
@@ -55,8 +55,10 @@ TEST(Target, NativeIsUsable) {
 TEST(Target, Refusals) {
   EXPECT_EQ(refusal("x86-64-v2"), "'target.arch' must have AVX2 and FMA, got 'x86-64-v2' without avx2 and fma");
   EXPECT_EQ(refusal("sandybridge"), "'target.arch' must have AVX2 and FMA, got 'sandybridge' without avx2 and fma");
-  EXPECT_EQ(refusal("x86-64-v5"), "'target.arch' must be native or a 64-bit x86 CPU, got 'x86-64-v5'; did you mean 'x86-64-v2'?");
-  EXPECT_EQ(refusal("skylak"), "'target.arch' must be native or a 64-bit x86 CPU, got 'skylak'; did you mean 'skylake'?");
+  EXPECT_EQ(refusal("x86-64-v5"),
+            "'target.arch' must be native or a 64-bit x86 CPU, got 'x86-64-v5'; did you mean 'x86-64-v2'?");
+  EXPECT_EQ(refusal("skylak"),
+            "'target.arch' must be native or a 64-bit x86 CPU, got 'skylak'; did you mean 'skylake'?");
   EXPECT_EQ(refusal("nativ"), "'target.arch' must be native or a 64-bit x86 CPU, got 'nativ'; did you mean 'native'?");
   EXPECT_EQ(refusal("i486"), "'target.arch' must be native or a 64-bit x86 CPU, got 'i486'");
   EXPECT_EQ(refusal(""), "'target.arch' must be native or a 64-bit x86 CPU, got ''");
