@@ -12,7 +12,7 @@ MAY_INCLUDE = {  # folder -> what it may include besides itself
     "models": ["dialects"],
     "passes": ["dialects", "runtime/abi"],
     "passes/plan": ["dialects", "runtime/abi", "runtime/simulate", "passes"],
-    "compiler": ["dialects", "models", "passes", "runtime/abi", "runtime/simulate"],
+    "compiler": ["dialects", "models", "passes", "passes/plan", "runtime/abi", "runtime/simulate"],
     # recipec interpret feeds the interpreter with the runtime's batches and writes safetensors.
     "compiler/tools": ["compiler", "compiler/interp", "dialects", "models", "passes", "runtime", "runtime/abi"],
     "compiler/interp": ["compiler", "dialects", "passes", "runtime/abi"],
