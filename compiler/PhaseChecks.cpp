@@ -1,6 +1,7 @@
 #include "compiler/PhaseChecks.h"
 #include "dialects/dist/Dist.h"
 #include "dialects/step/Step.h"
+#include "dialects/train/Layouts.h"
 #include "dialects/train/Names.h"
 #include "dialects/train/Train.h"
 
@@ -48,16 +49,11 @@ LogicalResult checkUpdated(ModuleOp module) {
   return needGraphs(module, {"prologue", "train", "update", "init", "eval"});
 }
 
-LogicalResult checkSharded(ModuleOp module) {
-  return forEachOp(module, [](Operation *op) -> LogicalResult {
-    for (Type type : op->getResultTypes())
-      if (!dist::layoutOf(type))
-        return op->emitError("every tensor must have a layout, got ") << type;
-    return success();
-  });
-}
+LogicalResult checkSharded(ModuleOp module) { return train::verifyLayouts(module, /*requireLayouts=*/true); }
 
 LogicalResult checkFused(ModuleOp module) {
+  if (failed(checkSharded(module)))
+    return failure();
   return forEachOp(module, [](Operation *op) -> LogicalResult {
     auto compute = dyn_cast<train::PrecisionOpInterface>(op);
     if (compute && compute.getPrecisionClass() != train::PrecisionClass::Table)
@@ -67,6 +63,8 @@ LogicalResult checkFused(ModuleOp module) {
 }
 
 LogicalResult checkSelected(ModuleOp module) {
+  if (failed(checkSharded(module)))
+    return failure();
   return forEachOp(module, [](Operation *op) -> LogicalResult {
     auto kernel = dyn_cast<train::KernelOp>(op);
     if (kernel && (!kernel.getLaunches() || !kernel.getTemps() || !kernel.getInPlace()))

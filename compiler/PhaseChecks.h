@@ -12,7 +12,8 @@ llvm::LogicalResult checkImported(mlir::ModuleOp module);
 llvm::LogicalResult checkDifferentiated(mlir::ModuleOp module);
 // Every graph of a step is there.
 llvm::LogicalResult checkUpdated(mlir::ModuleOp module);
-// Every tensor has a layout.
+// Every tensor has a layout, confirmed by its mesh and by the rules of ops. So it is checked after each later phase
+// until plan.
 llvm::LogicalResult checkSharded(mlir::ModuleOp module);
 // Only tables compute outside kernel regions.
 llvm::LogicalResult checkFused(mlir::ModuleOp module);

@@ -41,16 +41,31 @@ static bool writeText(StringRef path, StringRef text, std::string &problem) {
   return !error;
 }
 
-static void writeReproducer(Compilation &compilation, const Phase &phase, StringRef before) {
+// Phases are pure functions, so what this one was given can be made again; keeping a copy before each phase would cost
+// every compile instead.
+static std::string inputOf(const Compilation &failed, const Phase &phase) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  loadDialects(context);
+  Compilation again{failed.recipe, failed.options, context};
+  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
+  for (const Phase &earlier : phases()) {
+    if (&earlier == &phase)
+      break;
+    if (earlier.run(again) != Outcome::Done)
+      return "";
+  }
+  return again.module ? printModule(*again.module) : "";
+}
+
+static void writeReproducer(Compilation &compilation, const Phase &phase) {
   SmallString<128> path;
   if (llvm::sys::fs::createTemporaryFile("recipec-" + phase.name, "mlir", path))
     return;
+  std::string text = ("// What phase '" + phase.name + "' was given when it failed; for passes: recipe-opt --" +
+                      phase.name + " FILE\n" + inputOf(compilation, phase))
+                         .str();
   std::string problem;
-  if (writeText(path,
-                ("// Given to phase '" + phase.name + "', which failed. Passes can be run on it: recipe-opt --" +
-                 phase.name + " FILE\n" + before)
-                    .str(),
-                problem))
+  if (writeText(path, text, problem))
     compilation.reproducer = path.str().str();
 }
 
@@ -83,8 +98,6 @@ static Outcome runAndVerify(Compilation &compilation, const Phase &phase) {
 
 Outcome runPhase(Compilation &compilation, const Phase &phase) {
   auto begin = std::chrono::steady_clock::now();
-  // Kept as text: a phase that crashes may leave the module in any state.
-  std::string before = compilation.module ? printModule(*compilation.module) : "";
   ScopedDiagnosticHandler handler(&compilation.context, [&](Diagnostic &diagnostic) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -103,7 +116,7 @@ Outcome runPhase(Compilation &compilation, const Phase &phase) {
     outcome = Outcome::Bug;
   }
   if (outcome == Outcome::Bug)
-    writeReproducer(compilation, phase, before);
+    writeReproducer(compilation, phase);
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   compilation.seconds.push_back({phase.name.str(), seconds.count()});
   if (outcome == Outcome::Done && wantsDump(compilation.options, phase.name))

@@ -85,9 +85,6 @@ def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
   let dependentDialects = ["::recipe::step::StepDialect"];
   let options = [
     Option<"maxThreads", "max-threads", "int64_t", "16", "threads that scratch exists for">];
-  let statistics = [
-    Statistic<"transientBytes", "transient-bytes", "bytes of the transient region without scratch">,
-    Statistic<"lowerBound", "lower-bound", "largest number of bytes live at once">];
 }
 
 def ShardPass : Pass<"shard", "::mlir::ModuleOp"> {
@@ -105,14 +102,30 @@ def ShardPass : Pass<"shard", "::mlir::ModuleOp"> {
 }
 
 def FoldCollectivesPass : Pass<"fold-collectives", "::mlir::ModuleOp"> {
-  let summary = "Remove collectives over axes of one rank";
+  let summary = "Forget mesh axes of one rank, and the collectives over them";
   let description = [{
-    A collective whose axes have one rank altogether moves nothing: its users take the operand.
+    Splitting over one rank splits nothing, and the sum over one rank is its operand: such axes leave all layouts. A layout
+    change between equal layouts moves nothing: its users take the operand.
 
-    Requires: compute ops lie in kernel regions (fuse), whose boundary accepts any layout.
-    Ensures: every remaining `dist` op communicates between at least two ranks.
+    Requires: every mesh that a layout names.
+    Ensures: every axis in a layout has at least two ranks; every remaining layout change communicates or slices.
   }];
   let dependentDialects = ["::recipe::dist::DistDialect"];
+  let statistics = [Statistic<"folded", "folded", "layout changes removed">];
+}
+
+def VerifyLayoutsPass : Pass<"verify-layouts", "::mlir::ModuleOp"> {
+  let summary = "Check every layout against its mesh and every op against its layout rule";
+  let description = [{
+    The verifier that runs between phases, as a pass: constraints D3 to D5 and D8 to D11 of the dist dialect (the others hold by
+    construction of types and ops) and the rules T1 to T6 of train ops, inside kernel regions too. Changes nothing.
+
+    Requires: nothing.
+    Ensures: the layouts of the module are those that a correct data flow has; with `require-layouts` (after shard) every tensor
+    outside kernel regions has one.
+  }];
+  let options = [
+    Option<"requireLayouts", "require-layouts", "bool", "false", "a tensor without layout is an error">];
 }
 
 #endif

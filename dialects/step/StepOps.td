@@ -41,13 +41,13 @@ def Step_ArenaOp : Step_Op<"arena", [DeclareOpInterfaceMethods<SymbolUserOpInter
   let summary = "Sizes of the arena; its verifier proves the whole plan";
   let description = [{
     One row for each legal number of ranks. Scratch of `max_threads` slices of `scratch_stride` bytes lies at `scratch_offset` of the
-    transient region. The verifier recomputes from the instructions alone when each buffer lives, and rejects: an argument outside its
+    transient region. `live_bytes` is the most that transient buffers take at one time: no plan can do with less. The verifier recomputes from the instructions alone when each buffer lives, and rejects: an argument outside its
     buffer; a transient buffer that is read before it is written, written by two instructions, or live at the same time as another
     one on the same bytes; a write to an input or a constant; a buffer outside its region in some row.
   }];
   let arguments = (ins ArrayAttr:$rows, I64Attr:$scratch_offset, I64Attr:$scratch_stride, I64Attr:$max_threads,
-    DefaultValuedAttr<I64Attr, "0">:$budget);
-  let assemblyFormat = "$rows `scratch` $max_threads `x` $scratch_stride `at` $scratch_offset attr-dict";
+    I64Attr:$live_bytes, DefaultValuedAttr<I64Attr, "0">:$budget);
+  let assemblyFormat = "$rows `live` $live_bytes `scratch` $max_threads `x` $scratch_stride `at` $scratch_offset attr-dict";
   let hasVerifier = 1;
 }
 

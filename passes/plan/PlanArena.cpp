@@ -143,13 +143,10 @@ private:
       if (transient->bytes > largest.bytes)
         largest = *transient;
     }
-    transientBytes = largest.bytes;
-    lowerBound = largest.peak.bytes;
-
     Scratch scratch = scratchOf(timelines, largest.bytes);
     std::vector<step::RowAttr> rows =
         certificateRows(module.getContext(), *facts, *residents, buffers, largest, scratch);
-    write(module, buffers, *residents, timelines, scratch, rows);
+    write(module, buffers, *residents, timelines, scratch, largest.peak.bytes, rows);
     return success();
   }
 
@@ -175,12 +172,12 @@ private:
   }
 
   void write(ModuleOp module, const Buffers &buffers, const Residents &residents, ArrayRef<Timeline> timelines,
-             const Scratch &scratch, ArrayRef<step::RowAttr> rows) {
+             const Scratch &scratch, int64_t liveBytes, ArrayRef<step::RowAttr> rows) {
     StepWriter writer(module, buffers);
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     step::ArenaOp::create(builder, module.getLoc(),
                           builder.getArrayAttr(SmallVector<Attribute>(rows.begin(), rows.end())), scratch.offset,
-                          scratch.stride, scratch.threads);
+                          scratch.stride, scratch.threads, liveBytes);
     writer.writeParameters(residents);
     writer.writeBuffers();
     for (const Timeline &timeline : timelines)

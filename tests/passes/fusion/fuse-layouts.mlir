@@ -3,7 +3,7 @@
 
 #whole = #dist.layout<@mesh, [<[], 8>]>
 #partial = #dist.layout<@mesh, [<[], 8>], partial = [<"data">]>
-dist.mesh @mesh ["data"] array<i64: 1>
+dist.mesh @mesh ["data"] [1]
 train.variable @a : tensor<8xf32, #partial> gradient
 train.variable @b : tensor<8xf32, #whole> output
 // CHECK-LABEL: train.graph @update
