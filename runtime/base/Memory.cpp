@@ -28,10 +28,11 @@ uint64_t recipe::rt::availableBytes() {
   FILE *file = std::fopen("/sys/fs/cgroup/memory.max", "re");
   if (!file)
     return physical;
-  unsigned long long limit;
-  bool limited = std::fscanf(file, "%llu", &limit) == 1; // "max" when there is none
+  char line[64];
+  bool read = std::fgets(line, sizeof line, file);
   std::fclose(file);
-  return limited ? std::min<uint64_t>(physical, limit) : physical;
+  uint64_t limit = read ? std::strtoull(line, nullptr, 10) : 0; // "max", hence 0, when there is none
+  return limit > 0 ? std::min(physical, limit) : physical;
 }
 
 uint64_t PeakMemory::sample() {

@@ -126,6 +126,7 @@ absl::Status Elf::checkNotes(const Elf64_Phdr &segment) const {
 absl::Status Elf::checkSegments() {
   auto header = at<Elf64_Ehdr>(0);
   std::vector<Elf64_Phdr> all;
+  all.reserve(header.e_phnum);
   for (unsigned i = 0; i < header.e_phnum; ++i)
     all.push_back(at<Elf64_Phdr>(header.e_phoff + i * sizeof(Elf64_Phdr)));
   uint64_t end = 0;
@@ -292,7 +293,7 @@ absl::Status Elf::readDynamic() {
 
 /// Finds the number of symbols: the hash table is the only place that tells.
 absl::Status Elf::checkHash() {
-  const absl::Status bad = invalid("symbol hash table out of range");
+  absl::Status bad = invalid("symbol hash table out of range");
   uint64_t offset;
   if (hash % 8 != 0 || !readOnly(hash, 16, offset))
     return bad;

@@ -30,7 +30,8 @@ absl::StatusOr<Arena> Arena::create(const abi::Certificate::Row &row) {
   if (mapping == MAP_FAILED)
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot reserve ", arena.mapped, " bytes"));
   arena.mapping = mapping;
-  auto *start = reinterpret_cast<std::byte *>(roundUp(reinterpret_cast<uintptr_t>(mapping), hugePageBytes));
+  size_t skip = roundUp(reinterpret_cast<uintptr_t>(mapping), hugePageBytes) - reinterpret_cast<uintptr_t>(mapping);
+  std::byte *start = static_cast<std::byte *>(mapping) + skip;
   // Advice only: without huge pages everything works, slower.
   madvise(start, arena.size, MADV_HUGEPAGE);
   arena.state = start;

@@ -118,6 +118,12 @@ TEST_F(ReciperunTest, Refusals) {
   abi::Step foreign = makeLineStep();
   foreign.mutable_objects(0)->add_features("sparc-vis");
   folder.write("foreign.bin", bytesOf(foreign));
+  abi::Step wide = makeLineStep();
+  wide.mutable_manifest()->add_legal_ranks(2);
+  *wide.mutable_certificate()->add_rows() = wide.certificate().rows(0);
+  wide.mutable_certificate()->mutable_rows(1)->set_ranks(2);
+  wide.mutable_certificate()->mutable_rows(1)->set_accumulation(2);
+  folder.write("wide.bin", bytesOf(wide));
   expectError("", "step is required");
   expectError("step.bin --thread 2", "not expected");
   expectError("none.bin", "reciperun: error: none.bin: cannot be opened: No such file or directory");
@@ -130,7 +136,8 @@ TEST_F(ReciperunTest, Refusals) {
   expectError("step.bin --set lr=1 --set data.batch_size=3",
               "reciperun: error: step.bin: unknown key 'lr'; did you mean 'optim.lr'?\n"
               "reciperun: error: step.bin: 'data.batch_size' is compiled in with the value 2");
-  expectError("step.bin --nodes 4", "--nodes must be 1, got 4: more than one node comes later");
+  expectError("step.bin --nodes 4", "--nodes must be ");
+  expectError("wide.bin --nodes 2", "--nodes must be 1, got 2: more than one node comes later");
   expectError("step.bin --set data.path=t.tok --threads 5", "1..target.max_threads, got 5 and 4");
   expectError("step.bin --set data.path=t.tok --threads 0", "--threads");
   expectError("step.bin --set data.path=t.tok --steps 11", "got 11 and 10");
