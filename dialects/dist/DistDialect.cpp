@@ -34,3 +34,25 @@ LayoutAttr LayoutAttr::replicated(FlatSymbolRefAttr mesh, ArrayRef<int64_t> shap
     dims.push_back(DimAttr::get(mesh.getContext(), {}, extent, 0));
   return LayoutAttr::get(mesh.getContext(), mesh, dims, {});
 }
+
+LayoutAttr recipe::dist::splitOnly(LayoutAttr layout) {
+  MLIRContext *context = layout.getContext();
+  SmallVector<DimAttr> dims;
+  for (DimAttr dim : layout.getDims())
+    dims.push_back(DimAttr::get(context, dim.getAxes(), 0, 0));
+  return LayoutAttr::get(context, layout.getMesh(), dims, layout.getPartial());
+}
+
+int64_t recipe::dist::shardsOf(DimAttr dim, MeshOp mesh) {
+  int64_t shards = 1;
+  for (AxisAttr axis : dim.getAxes())
+    shards *= axis.getSize() == 0 ? mesh.axisSize(axis.getName().getValue()) : axis.getSize();
+  return shards;
+}
+
+SmallVector<int64_t> recipe::dist::localShape(LayoutAttr layout, MeshOp mesh) {
+  SmallVector<int64_t> shape;
+  for (DimAttr dim : layout.getDims())
+    shape.push_back((dim.getExtent() + dim.getPadding()) / shardsOf(dim, mesh));
+  return shape;
+}

@@ -17,22 +17,27 @@ def Dist_Dialect : Dialect {
 
     - D1: a layout has one entry per dimension of its tensor.
     - D2: a mesh axis (or the same part of it) is used at most once in a layout, dimensions and Partial together.
-    - D3: a sub-axis `axis:(pre)size` splits its axis: pre * size divides the axis, sub-axes of one axis do not overlap.
+    - D3: a sub-axis `"axis" after pre size size` is a part of its axis: pre * size divides the axis, two parts of one axis do not overlap (pre of
+      the inner one is a multiple of pre * size of the outer one), and the whole axis is written without pre and size.
     - D4: the true extent of a dimension is its global size; padding completes it to a multiple of the shards.
-    - D5: every axis exists in the mesh.
-    - D6: a collective changes exactly what it says: all_reduce removes Partial axes; reduce_scatter turns a Partial axis into shards of one dimension;
-      all_gather removes the innermost axes of a dimension; slice adds axes to a replicated dimension; all_to_all moves axes from one dimension to another.
-    - D7: Partial passes only through layout ops and power-of-two scaling.
+    - D5: every axis exists in the mesh, and an op's tensors lie on one mesh.
+    - D6: a collective changes exactly what it says: all_reduce removes Partial axes; reduce_scatter turns Partial axes into shards of one dimension;
+      all_gather removes the innermost axes of a dimension; slice adds axes to a dimension; all_to_all moves axes from one dimension to another.
+      Padding changes only where axes do.
+    - D7: Partial passes only through layout ops, power-of-two scaling and the sums that the batch tree is made of (accumulators, `train.tree_merge`).
     - D8: after the shard phase no tensor is without layout.
+    - D9: only ops of train, dist and step take or give tensors with a layout, and only those of dist change it.
+    - D10: reads and writes of a variable have its layout.
+    - D11: a value without operands is not Partial unless it is zero.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
 
 def Dist_AxisAttr : AttrDef<Dist_Dialect, "Axis"> {
   let mnemonic = "axis";
-  let summary = "A mesh axis, or the part of it with `size` ranks after `pre` outer ones (size 0: the whole axis)";
+  let summary = "A mesh axis, or the part of it with `size` ranks after (inside) `pre` outer ones";
   let parameters = (ins "::mlir::StringAttr":$name, DefaultValuedParameter<"int64_t", "1">:$pre, DefaultValuedParameter<"int64_t", "0">:$size);
-  let assemblyFormat = "`<` $name (`,` `pre` `=` $pre^)? (`,` `size` `=` $size^)? `>`";
+  let assemblyFormat = "`<` $name (`after` $pre^)? (`size` $size^)? `>`";
   let genVerifyDecl = 1;
 }
 

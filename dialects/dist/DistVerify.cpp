@@ -11,6 +11,9 @@ LogicalResult AxisAttr::verify(EmitError emitError, StringAttr name, int64_t pre
     return emitError() << "D3: a sub-axis needs pre >= 1 and size >= 0, got pre " << pre << " and size " << size;
   if (size == 0 && pre != 1)
     return emitError() << "D3: a whole axis has pre 1, got " << pre;
+  // Also keeps products of parts within 64 bits.
+  if (size == 1 || pre > INT32_MAX || size > INT32_MAX)
+    return emitError() << "D3: a part of an axis has 2 to 2^31 ranks, got pre " << pre << " and size " << size;
   return success();
 }
 
@@ -22,14 +25,16 @@ LogicalResult DimAttr::verify(EmitError emitError, ArrayRef<AxisAttr> axes, int6
   return success();
 }
 
-// True when the two name overlapping parts of one axis.
+// True when the two name parts of one axis that cannot both be split off.
 static bool overlap(AxisAttr a, AxisAttr b) {
   if (a.getName() != b.getName())
     return false;
   if (a.getSize() == 0 || b.getSize() == 0)
     return true;
-  // Parts are ranges [pre, pre * size) on the multiplicative scale of the axis.
-  return a.getPre() < b.getPre() * b.getSize() && b.getPre() < a.getPre() * a.getSize();
+  // Parts are digits of a rank's number on the axis; the inner one begins where, or below where, the outer one ends.
+  if (a.getPre() > b.getPre())
+    std::swap(a, b);
+  return b.getPre() % (a.getPre() * a.getSize()) != 0;
 }
 
 LogicalResult LayoutAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh, ArrayRef<DimAttr> dims,
@@ -37,8 +42,11 @@ LogicalResult LayoutAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh, Ar
   SmallVector<AxisAttr> used;
   auto use = [&](AxisAttr axis) -> LogicalResult {
     for (AxisAttr other : used)
-      if (overlap(axis, other))
-        return emitError() << "D2: an axis may be used once in a layout, got " << axis << " and " << other;
+      if (overlap(axis, other)) {
+        bool parts = axis.getSize() != 0 && other.getSize() != 0 && axis != other;
+        return emitError() << (parts ? "D3: parts of an axis must not overlap" : "D2: an axis may be used once in a layout")
+                           << ", got " << axis << " and " << other;
+      }
     used.push_back(axis);
     return success();
   };
@@ -91,23 +99,27 @@ namespace {
 // What a layout op did to the layout, dimension by dimension.
 struct Change {
   LayoutAttr from, to;
-  SmallVector<AxisAttr> added, removed;           // of dimensions, all together
-  SmallVector<int64_t> addedDims, removedDims;    // the dimension of each
+  SmallVector<AxisAttr> added, removed;        // of dimensions, all together
+  SmallVector<int64_t> addedDims, removedDims; // the dimension of each
   SmallVector<AxisAttr> partialAdded, partialRemoved;
 };
 } // namespace
 
 static FailureOr<Change> changeOf(Operation *op) {
-  auto from = layoutOf(op->getOperand(0).getType()), to = layoutOf(op->getResult(0).getType());
-  auto fromType = cast<RankedTensorType>(op->getOperand(0).getType()), toType = cast<RankedTensorType>(op->getResult(0).getType());
+  auto fromType = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto toType = cast<RankedTensorType>(op->getResult(0).getType());
+  LayoutAttr from = layoutOf(fromType), to = layoutOf(toType);
   if (!from || !to)
-    return op->emitOpError("D6: a layout op needs layouts on both sides");
+    return op->emitOpError("D6: a layout op needs layouts on both sides, got ") << fromType << " and " << toType;
   if (fromType.getShape() != toType.getShape() || fromType.getElementType() != toType.getElementType())
     return op->emitOpError("D6: a layout op keeps global shape and element type, got ") << fromType << " and " << toType;
   if (from.getMesh() != to.getMesh())
     return op->emitOpError("D6: a layout op stays on its mesh, got ") << from.getMesh() << " and " << to.getMesh();
   Change change{from, to, {}, {}, {}, {}, {}, {}};
   for (auto [index, before, after] : llvm::enumerate(from.getDims(), to.getDims())) {
+    if (before.getAxes() == after.getAxes() && before.getPadding() != after.getPadding())
+      return op->emitOpError("D6: padding changes only where axes do, got ")
+             << before.getPadding() << " and " << after.getPadding() << " in dimension " << index;
     size_t shared = 0;
     while (shared < before.getAxes().size() && shared < after.getAxes().size() &&
            before.getAxes()[shared] == after.getAxes()[shared])
@@ -117,12 +129,13 @@ static FailureOr<Change> changeOf(Operation *op) {
     for (AxisAttr axis : after.getAxes().drop_front(shared))
       change.added.push_back(axis), change.addedDims.push_back(index);
   }
+  SmallVector<AxisAttr> keptFrom, keptTo;
   for (AxisAttr axis : from.getPartial())
-    if (!llvm::is_contained(to.getPartial(), axis))
-      change.partialRemoved.push_back(axis);
+    (llvm::is_contained(to.getPartial(), axis) ? keptFrom : change.partialRemoved).push_back(axis);
   for (AxisAttr axis : to.getPartial())
-    if (!llvm::is_contained(from.getPartial(), axis))
-      change.partialAdded.push_back(axis);
+    (llvm::is_contained(from.getPartial(), axis) ? keptTo : change.partialAdded).push_back(axis);
+  if (keptFrom != keptTo)
+    return op->emitOpError("D6: remaining Partial axes keep their order, got ") << from << " -> " << to;
   return change;
 }
 
@@ -184,6 +197,8 @@ LogicalResult recipe::dist::verifyAgainstMesh(LayoutAttr layout, MeshOp mesh, Em
     if (axis.getSize() != 0 && whole % (axis.getPre() * axis.getSize()) != 0)
       return emitError() << "D3: pre * size must divide the axis, got " << axis.getPre() << " * " << axis.getSize()
                          << " and " << whole << " ranks of " << axis.getName();
+    if (axis.getSize() == whole)
+      return emitError() << "D3: a whole axis is written without size, got " << axis;
     ranks *= axis.getSize() == 0 ? whole : axis.getSize();
     return success();
   };
@@ -196,7 +211,7 @@ LogicalResult recipe::dist::verifyAgainstMesh(LayoutAttr layout, MeshOp mesh, Em
       return emitError() << "D4: padding completes a dimension to a multiple of its shards, got " << dim.getExtent()
                          << " + " << dim.getPadding() << " over " << ranks;
   }
-  int64_t ignored = 1;
+  int64_t ignored = 1; // how many ranks hold parts of a sum says nothing about its shape
   for (AxisAttr axis : layout.getPartial())
     if (failed(check(axis, ignored)))
       return failure();

@@ -1,9 +1,5 @@
-// The layout rule of each op. Constraints T1 to T5, in messages and tests by number:
-//   T1 elementwise operands have one layout; T2 a Partial operand is rejected (D7); T3 contracted or reduced dimensions of
-//   partners are split alike; T4 a row op needs its rows whole; T5 an optimizer op has one layout for all its tensors.
-#include "dialects/train/Layouts.h"
-#include "dialects/dist/Dist.h"
-#include "dialects/train/Shapes.h"
+// The layout rule of each op. The constraints T1 to T6 are listed in LayoutRule.h.
+#include "dialects/train/LayoutRule.h"
 
 using namespace mlir;
 using namespace recipe;
@@ -15,187 +11,209 @@ using dist::LayoutAttr;
 using Layouts = ArrayRef<Attribute>;
 using Results = SmallVectorImpl<Attribute>;
 
-static LayoutAttr at(Layouts layouts, unsigned index) { return cast<LayoutAttr>(layouts[index]); }
-
-static LogicalResult rejectPartial(Operation *op, Layouts layouts) {
-  for (auto [index, attr] : llvm::enumerate(layouts))
-    if (auto layout = dyn_cast_or_null<LayoutAttr>(attr); layout && layout.isPartial())
-      return op->emitOpError("T2: a Partial operand must be reduced first, got: operand ") << index << " " << layout;
-  return success();
-}
-
-static ArrayRef<AxisAttr> axes(LayoutAttr layout, int64_t dim) {
-  return layout.getDims()[dim < 0 ? layout.getDims().size() + dim : dim].getAxes();
-}
-
-// A layout over the mesh of `like` whose dimension i has size shape[i] and the axes of dims[i].
-static LayoutAttr layoutWith(LayoutAttr like, ArrayRef<int64_t> shape, ArrayRef<ArrayRef<AxisAttr>> dimAxes, ArrayRef<int64_t> padding = {},
-                        ArrayRef<AxisAttr> partial = {}) {
-  SmallVector<DimAttr> dims;
-  for (auto [index, extent] : llvm::enumerate(shape))
-    dims.push_back(DimAttr::get(like.getContext(), dimAxes[index], extent, padding.empty() ? 0 : padding[index]));
-  return LayoutAttr::get(like.getContext(), like.getMesh(), dims, partial);
-}
-
-static SmallVector<AxisAttr> join(ArrayRef<ArrayRef<AxisAttr>> lists) {
-  SmallVector<AxisAttr> all;
-  for (ArrayRef<AxisAttr> list : lists)
-    for (AxisAttr axis : list)
-      if (!llvm::is_contained(all, axis))
-        all.push_back(axis);
+// Both lists of axes: what a sum over two dimensions is Partial over.
+static SmallVector<AxisAttr> join(ArrayRef<AxisAttr> a, ArrayRef<AxisAttr> b) {
+  SmallVector<AxisAttr> all(a);
+  llvm::append_range(all, b);
   return all;
 }
 
 // T1: all operands alike, nothing Partial, every result like them.
 static LogicalResult elementwise(Operation *op, Layouts in, Results &out) {
-  if (failed(rejectPartial(op, in)))
+  LayoutRule rule(op, in, out);
+  if (failed(rule.expectNoPartial(in.size())) || failed(rule.expectOneLayout(0, in.size())))
     return failure();
-  for (unsigned i = 1; i < in.size(); ++i)
-    if (in[i] != in[0])
-      return op->emitOpError("T1: operands must have one layout, got: ") << in[0] << " and " << in[i];
-  out.append(op->getNumResults(), in[0]);
+  for (unsigned i = 0; i < op->getNumResults(); ++i)
+    rule.give(rule.at(0));
   return success();
 }
-
-static LogicalResult wholeRows(Operation *op, LayoutAttr layout) {
-  if (!axes(layout, -1).empty())
-    return op->emitOpError("T4: rows must be whole on each rank, got: ") << layout;
-  return success();
-}
-
-// The [8, C] form of a gradient summed over tokens of `x` [B, T, C].
-static LayoutAttr positionSums(Operation *op, Value result, LayoutAttr x) {
-  return layoutWith(x, shapeOf(result), {axes(x, 1), axes(x, 2)}, {}, axes(x, 0));
-}
-static LayoutAttr rowStatistics(Value result, LayoutAttr x) { return layoutWith(x, shapeOf(result), {axes(x, 0), axes(x, 1)}); }
 
 LogicalResult EmbeddingOp::inferLayouts(Layouts in, Results &out) {
-  if (failed(rejectPartial(*this, in)))
+  LayoutRule rule(*this, in, out);
+  if (failed(rule.expectNoPartial(2)))
     return failure();
-  LayoutAttr ids = at(in, 0), table = at(in, 1);
-  out.push_back(layoutWith(ids, shapeOf(getResult()), {axes(ids, 0), axes(ids, 1), axes(table, 1)}, {}, axes(table, 0)));
-  return success();
+  LayoutAttr ids = rule.at(0), table = rule.at(1);
+  return rule.give(getResult(), {rule.dim(ids, 0), rule.dim(ids, 1), rule.dim(table, 1)}, rule.axes(table, 0));
 }
 LogicalResult EmbeddingGradOp::inferLayouts(Layouts in, Results &out) {
-  if (failed(rejectPartial(*this, in.take_front(2))))
+  LayoutRule rule(*this, in, out);
+  LayoutAttr dy = rule.at(0);
+  if (failed(rule.expectNoPartial(2)) || failed(rule.expectSameTokens(0, 1)) ||
+      failed(rule.give(getResult(), {rule.whole(), rule.dim(dy, 2)}, join(rule.axes(dy, 0), rule.axes(dy, 1)))))
     return failure();
-  LayoutAttr dy = at(in, 0);
-  out.push_back(layoutWith(dy, shapeOf(getResult()), {{}, axes(dy, 2)}, {}, join({axes(dy, 0), axes(dy, 1)})));
-  return success();
+  return getAccumulator() ? rule.expectAccumulator(2, 0) : success();
 }
+
 LogicalResult AddOp::inferLayouts(Layouts in, Results &out) { return elementwise(*this, in, out); }
 LogicalResult BiasAddOp::inferLayouts(Layouts in, Results &out) {
-  if (failed(rejectPartial(*this, in)))
+  LayoutRule rule(*this, in, out);
+  if (failed(rule.expectNoPartial(2)) || failed(rule.expectAlike(0, -1, 1, 0)))
     return failure();
-  if (axes(at(in, 0), -1) != axes(at(in, 1), 0))
-    return emitOpError("T3: bias and channels must be split alike, got: ") << in[0] << " and " << in[1];
-  out.push_back(in[0]);
+  rule.give(rule.at(0));
   return success();
 }
+
+// [8, C]: sums over the tokens of x [B, T, C] by position segment.
+static LogicalResult givePositionSums(LayoutRule &rule, Value result, LayoutAttr x) {
+  return rule.give(result, {rule.dim(x, 1), rule.dim(x, 2)}, rule.axes(x, 0));
+}
 LogicalResult BiasGradOp::inferLayouts(Layouts in, Results &out) {
-  if (failed(rejectPartial(*this, in.take_front(1))))
+  LayoutRule rule(*this, in, out);
+  if (failed(rule.expectNoPartial(1)) || failed(givePositionSums(rule, getResult(), rule.at(0))))
     return failure();
-  out.push_back(positionSums(*this, getResult(), at(in, 0)));
+  return getAccumulator() ? rule.expectAccumulator(1, 0) : success();
+}
+
+// The contracted dimensions of one pair are split alike; they and the result's dimensions are taken apart here.
+static LogicalResult pairLayout(LayoutRule &rule, ContractForm form, unsigned lhs, unsigned rhs,
+                                SmallVectorImpl<DimAttr> &result, SmallVectorImpl<AxisAttr> &partial) {
+  LayoutAttr left = rule.at(lhs), right = rule.at(rhs);
+  int64_t leading = left.getDims().size() - 1;
+  if (form == ContractForm::TN) {
+    // Leading dimensions correspond one to one; those that are flattened differently must be whole.
+    bool sameRank = left.getDims().size() == right.getDims().size();
+    for (int64_t d = 0; d < leading && sameRank; ++d)
+      if (failed(rule.expectAlike(lhs, d, rhs, d)))
+        return failure();
+    for (unsigned operand : {lhs, rhs})
+      for (int64_t d = 0, end = rule.at(operand).getDims().size() - 1; d < end && !sameRank; ++d)
+        if (failed(rule.expectWhole(operand, "a contracted dimension of operands of different rank", d)))
+          return failure();
+    for (int64_t d = 0; d < leading; ++d)
+      llvm::append_range(partial, rule.axes(left, d));
+    result.append({rule.dim(left, -1), rule.dim(right, -1)});
+    return success();
+  }
+  bool nt = form == ContractForm::NT;
+  if (failed(rule.expectAlike(lhs, -1, rhs, nt ? 1 : 0)))
+    return failure();
+  llvm::append_range(partial, rule.axes(left, -1));
+  for (int64_t d = 0; d < leading; ++d)
+    result.push_back(rule.dim(left, d));
+  result.push_back(rule.dim(right, nt ? 0 : 1));
   return success();
 }
 
 LogicalResult ContractOp::inferLayouts(Layouts in, Results &out) {
   unsigned pairs = getLhs().size();
-  if (failed(rejectPartial(*this, in.take_front(2 * pairs))))
+  SmallVector<Attribute> ofPairs;
+  LayoutRule rule(*this, in, ofPairs);
+  if (failed(rule.expectNoPartial(2 * pairs)))
     return failure();
-  SmallVector<AxisAttr> partial;
-  LayoutAttr first;
   for (unsigned i = 0; i < pairs; ++i) {
-    LayoutAttr lhs = at(in, i), rhs = at(in, pairs + i);
-    SmallVector<AxisAttr> kLeft, kRight;
-    SmallVector<ArrayRef<AxisAttr>> result;
-    if (getForm() == ContractForm::TN) {
-      kLeft = join({axes(lhs, 0), axes(lhs, 1)}), kRight = join({axes(rhs, 0), axes(rhs, 1)});
-      result = {axes(lhs, -1), axes(rhs, -1)};
-    } else {
-      bool nt = getForm() == ContractForm::NT;
-      kLeft = join({axes(lhs, -1)}), kRight = join({axes(rhs, nt ? 1 : 0)});
-      for (int64_t d = 0; d + 1 < int64_t(lhs.getDims().size()); ++d)
-        result.push_back(axes(lhs, d));
-      result.push_back(axes(rhs, nt ? 0 : 1));
-    }
-    if (kLeft != kRight)
-      return emitOpError("T3: the contracted dimension must be split alike, got: ") << lhs << " and " << rhs;
-    LayoutAttr layout = layoutWith(lhs, shapeOf(getResult()), result, {}, kLeft);
-    if (first && first != layout)
-      return emitOpError("T3: all pairs must give one layout, got: ") << first << " and " << layout;
-    first = layout;
+    SmallVector<DimAttr> dims;
+    SmallVector<AxisAttr> partial;
+    if (failed(pairLayout(rule, getForm(), i, pairs + i, dims, partial)) ||
+        failed(rule.give(getResult(), dims, partial)))
+      return failure();
+    if (ofPairs[i] != ofPairs[0])
+      return emitOpError("T3: all pairs must give one layout, got: ") << ofPairs[0] << " and " << ofPairs[i];
   }
-  out.push_back(first);
+  if (getAccumulator() && failed(rule.expectAccumulator(2 * pairs, 0)))
+    return failure();
+  out.push_back(ofPairs[0]);
   return success();
+}
+
+// T4 for the rows of operand x; gains and biases are split as the rows are: not at all.
+static LogicalResult expectRows(LayoutRule &rule, unsigned x, ArrayRef<unsigned> vectors) {
+  if (failed(rule.expectWhole(x, "a row", -1)))
+    return failure();
+  for (unsigned vector : vectors)
+    if (failed(rule.expectAlike(x, -1, vector, 0)))
+      return failure();
+  return success();
+}
+static LogicalResult giveRowStatistic(LayoutRule &rule, Value statistic, LayoutAttr x) {
+  return rule.give(statistic, {rule.dim(x, 0), rule.dim(x, 1)});
 }
 
 LogicalResult LayerNormOp::inferLayouts(Layouts in, Results &out) {
-  LayoutAttr x = at(in, 0);
-  if (failed(rejectPartial(*this, in)) || failed(wholeRows(*this, x)))
+  LayoutRule rule(*this, in, out);
+  if (failed(rule.expectNoPartial(3)) || failed(expectRows(rule, 0, {1, 2})))
     return failure();
-  out.append({x, rowStatistics(getMean(), x), rowStatistics(getRstd(), x)});
-  return success();
+  rule.give(rule.at(0));
+  return success(succeeded(giveRowStatistic(rule, getMean(), rule.at(0))) &&
+                 succeeded(giveRowStatistic(rule, getRstd(), rule.at(0))));
 }
 LogicalResult LayerNormGradOp::inferLayouts(Layouts in, Results &out) {
-  LayoutAttr x = at(in, 1);
-  if (failed(rejectPartial(*this, in.take_front(5))) || failed(wholeRows(*this, x)))
+  LayoutRule rule(*this, in, out);
+  LayoutAttr x = rule.at(1);
+  if (failed(rule.expectNoPartial(5)) || failed(rule.expectOneLayout(0, 2)) || failed(expectRows(rule, 1, {2})) ||
+      failed(rule.expectSameTokens(1, 3)) || failed(rule.expectSameTokens(1, 4)))
     return failure();
-  if (in[0] != in[1])
-    return emitOpError("T1: operands must have one layout, got: ") << in[0] << " and " << in[1];
-  out.append({x, positionSums(*this, getDgain(), x), positionSums(*this, getDbias(), x)});
-  return success();
+  rule.give(x);
+  if (failed(givePositionSums(rule, getDgain(), x)) || failed(givePositionSums(rule, getDbias(), x)))
+    return failure();
+  unsigned next = 5;
+  if (getGainAccumulator() && failed(rule.expectAccumulator(next++, 1)))
+    return failure();
+  return getBiasAccumulator() ? rule.expectAccumulator(next, 2) : success();
 }
 LogicalResult RmsNormOp::inferLayouts(Layouts in, Results &out) {
-  LayoutAttr x = at(in, 0);
-  if (failed(rejectPartial(*this, in)) || failed(wholeRows(*this, x)))
+  LayoutRule rule(*this, in, out);
+  if (failed(rule.expectNoPartial(2)) || failed(expectRows(rule, 0, {1})))
     return failure();
-  out.append({x, rowStatistics(getRstd(), x)});
-  return success();
+  rule.give(rule.at(0));
+  return giveRowStatistic(rule, getRstd(), rule.at(0));
 }
 LogicalResult RmsNormGradOp::inferLayouts(Layouts in, Results &out) {
-  LayoutAttr x = at(in, 1);
-  if (failed(rejectPartial(*this, in.take_front(4))) || failed(wholeRows(*this, x)))
+  LayoutRule rule(*this, in, out);
+  LayoutAttr x = rule.at(1);
+  if (failed(rule.expectNoPartial(4)) || failed(rule.expectOneLayout(0, 2)) || failed(expectRows(rule, 1, {2})) ||
+      failed(rule.expectSameTokens(1, 3)))
     return failure();
-  if (in[0] != in[1])
-    return emitOpError("T1: operands must have one layout, got: ") << in[0] << " and " << in[1];
-  out.append({x, positionSums(*this, getDgain(), x)});
-  return success();
+  rule.give(x);
+  if (failed(givePositionSums(rule, getDgain(), x)))
+    return failure();
+  return getGainAccumulator() ? rule.expectAccumulator(4, 1) : success();
 }
 
-LogicalResult RopeTableOp::inferLayouts(Layouts, Results &out) {
-  out.append(2, Attribute());
+LogicalResult RopeTableOp::inferLayouts(Layouts in, Results &out) {
+  LayoutRule(*this, in, out).giveAny(2);
   return success();
 }
 LogicalResult RopeOp::inferLayouts(Layouts in, Results &out) {
-  if (failed(rejectPartial(*this, in)))
+  LayoutRule rule(*this, in, out);
+  if (failed(rule.expectNoPartial(4)) || failed(rule.expectWhole(1, "a table")) ||
+      failed(rule.expectWhole(2, "a table")) || failed(rule.expectSameTokens(0, 3)))
     return failure();
-  out.push_back(in[0]);
+  rule.give(rule.at(0));
   return success();
 }
 
-static LogicalResult sameHeads(Operation *op, LayoutAttr q, LayoutAttr kv) {
-  if (axes(q, 0) != axes(kv, 0) || axes(q, 2) != axes(kv, 2))
-    return op->emitOpError("T3: q, k and v must be split alike over samples and heads, got: ") << q << " and " << kv;
-  if (!axes(kv, 1).empty())
-    return op->emitOpError("T4: k and v must hold all positions, got: ") << kv;
+// k and v hold all positions, and the samples and heads of q.
+static LogicalResult expectKeys(LayoutRule &rule, unsigned q, ArrayRef<unsigned> keys) {
+  for (unsigned kv : keys)
+    if (failed(rule.expectAlike(q, 0, kv, 0)) || failed(rule.expectAlike(q, 2, kv, 2)) ||
+        failed(rule.expectWhole(kv, "positions of k and v", 1)))
+      return failure();
   return success();
 }
 LogicalResult AttentionOp::inferLayouts(Layouts in, Results &out) {
-  LayoutAttr q = at(in, 0);
-  if (failed(rejectPartial(*this, in)) || failed(sameHeads(*this, q, at(in, 1))) || failed(sameHeads(*this, q, at(in, 2))))
+  LayoutRule rule(*this, in, out);
+  LayoutAttr q = rule.at(0);
+  if (failed(rule.expectNoPartial(3)) || failed(expectKeys(rule, 0, {1, 2})))
     return failure();
-  LayoutAttr rows = layoutWith(q, shapeOf(getRowMax()), {axes(q, 0), axes(q, 2), axes(q, 1)});
-  out.append({q, rows, rows});
-  return success();
+  rule.give(q);
+  SmallVector<DimAttr> rows{rule.dim(q, 0), rule.dim(q, 2), rule.dim(q, 1)};
+  return success(succeeded(rule.give(getRowMax(), rows)) && succeeded(rule.give(getRowSum(), rows)));
 }
 LogicalResult AttentionGradOp::inferLayouts(Layouts in, Results &out) {
-  LayoutAttr q = at(in, 1), k = at(in, 2);
-  if (failed(rejectPartial(*this, in)) || failed(sameHeads(*this, q, k)) || failed(sameHeads(*this, q, at(in, 3))))
+  LayoutRule rule(*this, in, out); // dy, q, k, v, result, row max, row sum
+  LayoutAttr q = rule.at(1), k = rule.at(2);
+  if (failed(rule.expectNoPartial(7)) || failed(expectKeys(rule, 1, {2, 3})) || failed(rule.expectOneLayout(0, 2)))
     return failure();
-  LayoutAttr kv = layoutWith(k, shapeOf(getDk()), {axes(k, 0), {}, axes(k, 2)}, {}, axes(q, 1));
-  out.append({q, kv, kv});
-  return success();
+  if (rule.at(4) != q)
+    return emitOpError("T1: operands must have one layout, got: ") << q << " and " << rule.at(4);
+  for (unsigned rows : {5u, 6u})
+    if (failed(rule.expectAlike(1, 0, rows, 0)) || failed(rule.expectAlike(1, 2, rows, 1)) ||
+        failed(rule.expectAlike(1, 1, rows, 2)))
+      return failure();
+  rule.give(q);
+  SmallVector<DimAttr> keys{rule.dim(k, 0), rule.whole(), rule.dim(k, 2)};
+  return success(succeeded(rule.give(getDk(), keys, rule.axes(q, 1))) &&
+                 succeeded(rule.give(getDv(), keys, rule.axes(q, 1))));
 }
 
 LogicalResult GeluOp::inferLayouts(Layouts in, Results &out) { return elementwise(*this, in, out); }
@@ -204,109 +222,81 @@ LogicalResult SwigluOp::inferLayouts(Layouts in, Results &out) { return elementw
 LogicalResult SwigluGradOp::inferLayouts(Layouts in, Results &out) { return elementwise(*this, in, out); }
 LogicalResult DropoutOp::inferLayouts(Layouts in, Results &out) { return elementwise(*this, in, out); }
 
-static LogicalResult wholeLoss(Operation *op, Layouts in) {
-  if (failed(rejectPartial(op, in)))
-    return failure();
-  for (unsigned i : {0u, 1u})
-    if (failed(wholeRows(op, at(in, i))))
-      return failure();
-  if (!axes(at(in, 1), 0).empty())
-    return op->emitOpError("T4: the vocabulary must be whole on each rank, got: ") << in[1];
-  return success();
+static LogicalResult expectLoss(LayoutRule &rule) {
+  return success(succeeded(rule.expectNoPartial(3)) && succeeded(rule.expectWhole(0, "a row", -1)) &&
+                 succeeded(rule.expectWhole(1, "the vocabulary's weight")) && succeeded(rule.expectSameTokens(0, 2)));
 }
-static LayoutAttr lossSums(Value result, LayoutAttr x) { return layoutWith(x, shapeOf(result), {axes(x, 1)}, {}, axes(x, 0)); }
+static LogicalResult giveLossSums(LayoutRule &rule, Value loss, Value count) {
+  LayoutAttr x = rule.at(0);
+  return success(succeeded(rule.give(loss, {rule.dim(x, 1)}, rule.axes(x, 0))) &&
+                 succeeded(rule.give(count, {rule.dim(x, 1)}, rule.axes(x, 0))));
+}
 LogicalResult LinearCrossEntropyOp::inferLayouts(Layouts in, Results &out) {
-  if (failed(wholeLoss(*this, in)))
-    return failure();
-  out.append({lossSums(getLoss(), at(in, 0)), lossSums(getCount(), at(in, 0))});
-  return success();
+  LayoutRule rule(*this, in, out);
+  return success(succeeded(expectLoss(rule)) && succeeded(giveLossSums(rule, getLoss(), getCount())));
 }
 LogicalResult LinearCrossEntropyGradOp::inferLayouts(Layouts in, Results &out) {
-  if (failed(wholeLoss(*this, in.take_front(3))))
+  LayoutRule rule(*this, in, out);
+  LayoutAttr x = rule.at(0);
+  if (failed(expectLoss(rule)) || failed(giveLossSums(rule, getLoss(), getCount())))
     return failure();
-  LayoutAttr x = at(in, 0);
-  out.append({lossSums(getLoss(), x), lossSums(getCount(), x), x,
-              layoutWith(x, shapeOf(getDweight()), {{}, {}}, {}, join({axes(x, 0), axes(x, 1)}))});
+  rule.give(x);
+  if (failed(rule.give(getDweight(), {rule.whole(), rule.whole()}, join(rule.axes(x, 0), rule.axes(x, 1)))))
+    return failure();
+  // The loss and the count have an accumulator both or none.
+  if (getLossAccumulator() && (failed(rule.expectAccumulator(3, 0)) || failed(rule.expectAccumulator(4, 1))))
+    return failure();
+  return getWeightAccumulator() ? rule.expectAccumulator(5, 3) : success();
+}
+
+LogicalResult FillOp::inferLayouts(Layouts in, Results &out) {
+  LayoutRule(*this, in, out).giveAny(1);
+  return success();
+}
+LogicalResult InitNormalOp::inferLayouts(Layouts in, Results &out) {
+  LayoutRule(*this, in, out).giveAny(1);
   return success();
 }
 
-LogicalResult FillOp::inferLayouts(Layouts, Results &out) {
-  out.push_back(Attribute());
-  return success();
-}
-LogicalResult InitNormalOp::inferLayouts(Layouts, Results &out) {
-  out.push_back(Attribute());
-  return success();
-}
-// Node sums stay Partial over the data axes until they are all-reduced.
+// Sums of tree nodes stay Partial until they are all-reduced; pending ones lie as the sum does, one after the other.
 LogicalResult TreeMergeOp::inferLayouts(Layouts in, Results &out) {
-  out.append({in[0], in[1]});
+  LayoutRule rule(*this, in, out);
+  LayoutAttr value = rule.at(0), pending = rule.at(1);
+  if (failed(rule.expectWhole(1, "the levels", 0)))
+    return failure();
+  if (pending.getDims().drop_front() != value.getDims() || pending.getPartial() != value.getPartial())
+    return emitOpError("T6: pending sums have the layout of the sum, got: ") << pending << " for " << value;
+  rule.give(value);
+  rule.give(pending);
   return success();
 }
 LogicalResult PositionSumOp::inferLayouts(Layouts in, Results &out) {
-  if (failed(rejectPartial(*this, in)))
+  LayoutRule rule(*this, in, out);
+  if (failed(rule.expectNoPartial(1)) || failed(rule.expectWhole(0, "position segments", 0)))
     return failure();
-  LayoutAttr x = at(in, 0);
-  if (!axes(x, 0).empty())
-    return emitOpError("T4: position segments must be whole on each rank, got: ") << x;
-  out.push_back(layoutWith(x, shapeOf(getResult()), {axes(x, 1)}));
+  return rule.give(getResult(), {rule.dim(rule.at(0), 1)});
+}
+static LogicalResult expectFinished(Operation *op, Layouts in, Results &out, StringRef what) {
+  LayoutRule rule(op, in, out);
+  if (failed(rule.expectNoPartial(in.size())))
+    return failure();
+  for (unsigned i = 0; i < in.size(); ++i)
+    if (failed(rule.expectWhole(i, what)))
+      return failure();
   return success();
 }
-LogicalResult StepLossOp::inferLayouts(Layouts in, Results &) { return rejectPartial(*this, in); }
-LogicalResult GradNormOp::inferLayouts(Layouts in, Results &) { return rejectPartial(*this, in); }
+LogicalResult StepLossOp::inferLayouts(Layouts in, Results &out) {
+  return expectFinished(*this, in, out, "sums of the loss");
+}
+LogicalResult GradNormOp::inferLayouts(Layouts in, Results &out) {
+  return expectFinished(*this, in, out, "a gradient");
+}
 LogicalResult AdamwOp::inferLayouts(Layouts in, Results &out) {
-  if (failed(rejectPartial(*this, in)))
+  LayoutRule rule(*this, in, out);
+  if (failed(rule.expectNoPartial(4)) || failed(rule.expectOneLayout(0, 4, "T5")))
     return failure();
-  for (unsigned i = 1; i < in.size(); ++i)
-    if (in[i] != in[0])
-      return emitOpError("T5: parameter, states and gradient must have one layout, got: ") << in[0] << " and " << in[i];
-  out.append(3, in[0]);
+  for (unsigned i = 0; i < 3; ++i)
+    rule.give(rule.at(0));
   return success();
 }
 LogicalResult ScheduleOp::inferLayouts(Layouts, Results &) { return success(); }
-
-static LogicalResult verifyType(Operation *op, Type type, SymbolTable &symbols, bool required) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor)
-    return success();
-  LayoutAttr layout = dist::layoutOf(type);
-  if (!layout)
-    return required ? op->emitOpError("D8: every tensor has a layout after shard, got: ") << type : success();
-  auto mesh = symbols.lookup<dist::MeshOp>(layout.getMesh().getValue());
-  if (!mesh)
-    return op->emitOpError("D5: no mesh ") << layout.getMesh();
-  return dist::verifyAgainstMesh(layout, mesh, [&] { return op->emitOpError(); });
-}
-
-LogicalResult recipe::train::verifyLayouts(ModuleOp module, bool requireLayouts) {
-  SymbolTable symbols(module);
-  WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    for (Type type : op->getResultTypes())
-      if (failed(verifyType(op, type, symbols, requireLayouts)))
-        return WalkResult::interrupt();
-    if (isa<KernelOp>(op))
-      return WalkResult::skip(); // local, plain types inside; the boundary's rule is checked when the region is formed
-    auto rule = dyn_cast<LayoutRuleOpInterface>(op);
-    bool laidOut = llvm::any_of(op->getOperandTypes(), [](Type t) { return bool(dist::layoutOf(t)); });
-    if (!rule || !laidOut)
-      return WalkResult::advance();
-    SmallVector<Attribute> operands, results;
-    for (Type type : op->getOperandTypes()) {
-      operands.push_back(dist::layoutOf(type));
-      if (!operands.back()) {
-        op->emitOpError("D8: operands with and without layout, got: ") << type;
-        return WalkResult::interrupt();
-      }
-    }
-    if (failed(rule.inferLayouts(operands, results)))
-      return WalkResult::interrupt();
-    for (auto [value, expected] : llvm::zip(op->getResults(), results))
-      if (expected && dist::layoutOf(value.getType()) != expected) {
-        op->emitOpError("the layout of result ") << value.getResultNumber() << " must follow the op's rule, got: "
-                                                 << dist::layoutOf(value.getType()) << " != " << expected;
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}

@@ -61,7 +61,7 @@ class Train_Op<string mnemonic, list<Trait> traits = []> : Op<Train_Dialect, mne
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Train_F32 : RankedTensorOf<[F32]>;
-def Train_I32 : RankedTensorOf<[I32]>;
+def Train_F32 : StaticShapeTensorOf<[F32]>;
+def Train_I32 : StaticShapeTensorOf<[I32]>;
 
 #endif

@@ -60,7 +60,7 @@ def Train_LayerNormOp : Train_Op<"layer_norm", [Pure]> {
   let results = (outs Train_F32:$result, Train_F32:$mean, Train_F32:$rstd);
 }
 def Train_LayerNormGradOp : Train_Op<"layer_norm_grad", [Pure, AttrSizedOperandSegments]> {
-  let summary = "-> dx [B,T,C], dgain [8,C], dbias [8,C]";
+  let summary = "-> dx [B,T,C], dgain [8,C], dbias [8,C] by position segment";
   let arguments = (ins Train_F32:$dy, Train_F32:$x, Train_F32:$gain, Train_F32:$mean, Train_F32:$rstd,
     Optional<Train_F32>:$gain_accumulator, Optional<Train_F32>:$bias_accumulator, I64Attr:$batch_nodes);
   let results = (outs Train_F32:$dx, Train_F32:$dgain, Train_F32:$dbias);
@@ -71,7 +71,7 @@ def Train_RmsNormOp : Train_Op<"rms_norm", [Pure]> {
   let results = (outs Train_F32:$result, Train_F32:$rstd);
 }
 def Train_RmsNormGradOp : Train_Op<"rms_norm_grad", [Pure]> {
-  let summary = "-> dx [B,T,C], dgain [8,C]";
+  let summary = "-> dx [B,T,C], dgain [8,C] by position segment";
   let arguments = (ins Train_F32:$dy, Train_F32:$x, Train_F32:$gain, Train_F32:$rstd,
     Optional<Train_F32>:$gain_accumulator, I64Attr:$batch_nodes);
   let results = (outs Train_F32:$dx, Train_F32:$dgain);
@@ -113,6 +113,7 @@ def Train_GeluOp : Train_Op<"gelu", [Pure]> {
   let results = (outs Train_F32:$result);
 }
 def Train_GeluGradOp : Train_Op<"gelu_grad", [Pure]> {
+  let summary = "dy * gelu'(x)";
   let arguments = (ins Train_F32:$dy, Train_F32:$x);
   let results = (outs Train_F32:$dx);
 }
@@ -122,6 +123,7 @@ def Train_SwigluOp : Train_Op<"swiglu", [Pure]> {
   let results = (outs Train_F32:$result);
 }
 def Train_SwigluGradOp : Train_Op<"swiglu_grad", [Pure]> {
+  let summary = "-> dgate, dup";
   let arguments = (ins Train_F32:$dy, Train_F32:$gate, Train_F32:$up);
   let results = (outs Train_F32:$dgate, Train_F32:$dup);
 }

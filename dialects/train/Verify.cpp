@@ -41,29 +41,42 @@ static void pairSizes(ContractForm form, ArrayRef<int64_t> lhs, ArrayRef<int64_t
   }
 }
 
-static LogicalResult verifySegments(ContractOp op, ArrayRef<int64_t> contracted) {
-  ArrayRef<int64_t> flat = op.getSegments();
-  size_t pairs = contracted.size();
-  if (flat.empty() || flat.size() % (2 * pairs) != 0)
-    return op.emitOpError("'segments' needs a range for each segment and pair, got: ")
-           << flat.size() << " numbers for " << pairs << " pairs";
-  size_t count = flat.size() / (2 * pairs);
+// `flat` lists [begin, end) for each segment and each of `sizes`, whose ranges it covers in order. `count` takes the number of
+// segments.
+static LogicalResult verifyPartition(ContractOp op, StringRef name, ArrayRef<int64_t> flat, ArrayRef<int64_t> sizes,
+                                     size_t &count) {
+  if (flat.empty() || flat.size() % (2 * sizes.size()) != 0)
+    return op.emitOpError() << "'" << name << "' needs a range for each segment and pair, got: " << flat.size()
+                            << " numbers for " << sizes.size() << " pairs";
+  count = flat.size() / (2 * sizes.size());
   if (count & (count - 1))
-    return op.emitOpError("the number of segments must be a power of two, got: ") << count;
-  for (size_t pair = 0; pair < pairs; ++pair) {
+    return op.emitOpError() << "the number of '" << name << "' must be a power of two, got: " << count;
+  for (size_t pair = 0; pair < sizes.size(); ++pair) {
     int64_t next = 0;
     for (size_t segment = 0; segment < count; ++segment) {
-      int64_t begin = flat[(segment * pairs + pair) * 2], end = flat[(segment * pairs + pair) * 2 + 1];
+      size_t at = 2 * (segment * sizes.size() + pair);
+      int64_t begin = flat[at], end = flat[at + 1];
       if (begin != next || end < begin)
-        return op.emitOpError("segments must cover K in order without gaps, got: [")
-               << begin << ", " << end << ") after " << next << " in pair " << pair;
+        return op.emitOpError() << "'" << name << "' must follow each other without gaps, got: [" << begin << ", "
+                                << end << ") after " << next << " in pair " << pair;
       next = end;
     }
-    if (next != contracted[pair])
-      return op.emitOpError("segments must cover K, got: ") << next << " of " << contracted[pair] << " in pair " << pair;
+    if (next != sizes[pair])
+      return op.emitOpError() << "'" << name << "' must cover the dimension, got: " << next << " of " << sizes[pair]
+                              << " in pair " << pair;
   }
+  return success();
+}
+
+static LogicalResult verifySegments(ContractOp op, ArrayRef<int64_t> contracted, int64_t n) {
+  size_t count = 0, outCount = 0;
+  if (failed(verifyPartition(op, "segments", op.getSegments(), contracted, count)))
+    return failure();
   if (op.getAccumulator() && (count != 1 || op.getForm() != ContractForm::TN))
-    return op.emitOpError("an accumulator needs form tn and one segment, got: ") << count << " segments";
+    return op.emitOpError("an accumulator needs form tn and one segment, got: ")
+           << stringifyContractForm(op.getForm()) << " and " << count << " segments";
+  if (op.getOutSegments())
+    return verifyPartition(op, "out_segments", *op.getOutSegments(), {n}, outCount);
   return success();
 }
 
@@ -97,7 +110,7 @@ LogicalResult ContractOp::verify() {
     return failure();
   if (getAccumulator() && failed(expectShape(*this, "'accumulator'", getAccumulator(), result)))
     return failure();
-  return verifySegments(*this, contracted);
+  return verifySegments(*this, contracted, n);
 }
 
 static LogicalResult verifyNorm(Operation *op, Value x, Value gain, Value result, ValueRange rowStats, double eps) {
@@ -124,7 +137,9 @@ LogicalResult RmsNormOp::verify() {
 
 LogicalResult RopeTableOp::verify() {
   int64_t half = getInvFreq().size();
-  if (failed(expectRank(*this, "'cosine'", getCosine(), 2)) || half == 0)
+  if (half == 0)
+    return emitOpError("'inv_freq' must not be empty");
+  if (failed(expectRank(*this, "'cosine'", getCosine(), 2)))
     return failure();
   if (failed(expectShape(*this, "'cosine'", getCosine(), {shapeOf(getCosine())[0], half})))
     return failure();

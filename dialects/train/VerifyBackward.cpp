@@ -101,7 +101,7 @@ LogicalResult LinearCrossEntropyGradOp::verify() {
     return failure();
   bool some = getLossAccumulator() || getCountAccumulator() || getWeightAccumulator();
   if (some && !(getLossAccumulator() && getCountAccumulator()))
-    return emitOpError("loss and count accumulators come together");
+    return emitOpError("an accumulator of the loss, the count or the weight needs those of loss and count");
   return verifyTokenSums(*this, getX(), getBatchNodes(), {getLossAccumulator(), getCountAccumulator(), getWeightAccumulator()},
                          {getLoss(), getCount(), getDweight()});
 }
@@ -145,14 +145,21 @@ LogicalResult GradNormOp::verify() {
   return success();
 }
 
+static LogicalResult verifyBetas(Operation *op, ArrayRef<APFloat> betas) {
+  for (const APFloat &beta : betas)
+    if (!(beta.convertToDouble() >= 0 && beta.convertToDouble() < 1))
+      return op->emitOpError("betas must be in [0, 1), got: ") << beta.convertToDouble();
+  return success();
+}
+
 LogicalResult AdamwOp::verify() {
   for (Value value : {getM(), getV(), getGradient(), getParameterResult(), getMResult(), getVResult()})
     if (failed(expectShape(*this, "all operands and results", value, shapeOf(getParameter()))))
       return failure();
-  for (APFloat beta : {getBeta1(), getBeta2()})
-    if (!(beta.convertToDouble() >= 0 && beta.convertToDouble() < 1))
-      return emitOpError("betas must be in [0, 1), got: ") << beta.convertToDouble();
-  return success();
+  double eps = getEps().convertToDouble(), decay = getWeightDecay().convertToDouble();
+  if (!(eps >= 0 && decay >= 0))
+    return emitOpError("'eps' and 'weight_decay' must not be negative, got: ") << eps << " and " << decay;
+  return verifyBetas(*this, {getBeta1(), getBeta2()});
 }
 
-LogicalResult ScheduleOp::verify() { return success(); }
+LogicalResult ScheduleOp::verify() { return verifyBetas(*this, {getBeta1(), getBeta2()}); }

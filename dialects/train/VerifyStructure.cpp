@@ -41,8 +41,8 @@ static LogicalResult verifyInit(VariableOp op) {
 }
 
 LogicalResult VariableOp::verify() {
-  auto type = dyn_cast<RankedTensorType>(getType());
-  if (!type || !type.hasStaticShape())
+  auto type = cast<RankedTensorType>(getType());
+  if (!type.hasStaticShape())
     return emitOpError("a variable has a static tensor type, got: ") << getType();
   if (getRole() == Role::Parameter && !getHfName())
     return emitOpError("a parameter needs 'hf_name'");

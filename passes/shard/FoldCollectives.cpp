@@ -1,5 +1,6 @@
-// Removes layout changes over one rank.
+// Forgets mesh axes of one rank, and with them the layout changes that change nothing.
 #include "passes/Passes.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 
 using namespace mlir;
 
@@ -9,34 +10,49 @@ namespace recipe {
 } // namespace recipe
 
 using namespace recipe;
-
-// Ranks over all axes that the layout uses anywhere.
-static int64_t ranksOf(dist::LayoutAttr layout, dist::MeshOp mesh) {
-  int64_t ranks = 1;
-  auto count = [&](ArrayRef<dist::AxisAttr> axes) {
-    for (dist::AxisAttr axis : axes)
-      ranks *= axis.getSize() ? axis.getSize() : mesh.axisSize(axis.getName().getValue());
-  };
-  for (dist::DimAttr dim : layout.getDims())
-    count(dim.getAxes());
-  count(layout.getPartial());
-  return ranks;
-}
+using dist::AxisAttr;
+using dist::DimAttr;
+using dist::LayoutAttr;
 
 namespace {
+
 struct FoldCollectives : recipe::impl::FoldCollectivesPassBase<FoldCollectives> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
+    bool known = true;
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([&](LayoutAttr layout) {
+      auto mesh = symbols.lookup<dist::MeshOp>(layout.getMesh().getValue());
+      known &= bool(mesh);
+      return mesh ? withoutUnitAxes(layout, mesh) : layout;
+    });
+    replacer.recursivelyReplaceElementsIn(getOperation(), /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                          /*replaceTypes=*/true);
+    if (!known) {
+      getOperation().emitError("D5: every mesh that a layout names must exist");
+      return signalPassFailure();
+    }
     getOperation().walk([&](Operation *op) {
-      if (!isa<dist::AllReduceOp, dist::ReduceScatterOp, dist::AllGatherOp, dist::SliceOp, dist::AllToAllOp>(op))
-        return;
-      dist::LayoutAttr from = dist::layoutOf(op->getOperand(0).getType()), to = dist::layoutOf(op->getResult(0).getType());
-      auto mesh = symbols.lookup<dist::MeshOp>(from.getMesh().getValue());
-      if (ranksOf(from, mesh) != 1 || ranksOf(to, mesh) != 1)
+      if (op->getName().getDialectNamespace() != "dist" || op->getNumResults() != 1 ||
+          op->getOperand(0).getType() != op->getResult(0).getType())
         return;
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
       op->erase();
+      ++folded;
     });
   }
+
+  static LayoutAttr withoutUnitAxes(LayoutAttr layout, dist::MeshOp mesh) {
+    // An axis that the mesh lacks has no ranks at all; it stays for the verifier.
+    auto matters = [&](AxisAttr axis) { return mesh.axisSize(axis.getName().getValue()) != 1; };
+    SmallVector<DimAttr> dims;
+    for (DimAttr dim : layout.getDims()) {
+      auto axes = llvm::to_vector(llvm::make_filter_range(dim.getAxes(), matters));
+      dims.push_back(DimAttr::get(layout.getContext(), axes, dim.getExtent(), axes.empty() ? 0 : dim.getPadding()));
+    }
+    auto partial = llvm::to_vector(llvm::make_filter_range(layout.getPartial(), matters));
+    return LayoutAttr::get(layout.getContext(), layout.getMesh(), dims, partial);
+  }
 };
+
 } // namespace
