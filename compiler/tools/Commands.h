@@ -34,7 +34,7 @@ struct InterpretRequest {
   std::vector<std::string> sets; // run-time keys
   int64_t steps = 1;
   bool exact = false;     // in f32, bit for bit as native code; else in fp64
-  std::string dumpFolder; // takes initial.safetensors and, of the first step, gradients.safetensors
+  std::string dumpFolder; // takes initial.safetensors, gradients.safetensors of the first step, final.safetensors
 };
 int interpretCommand(const InterpretRequest &request);
 

@@ -75,12 +75,15 @@ private:
   llvm::StringMap<size_t> indices;
 };
 
+// A sum in the precision of the mode: in f32 it rounds as native code does.
+double sum(double a, double b, bool exact) { return exact ? double(float(a) + float(b)) : a + b; }
+
 // [8, C] -> [C]: the tree over position segments.
-std::vector<double> sumPositions(std::vector<double> values, int64_t columns) {
+std::vector<double> sumPositions(std::vector<double> values, int64_t columns, bool exact) {
   for (int64_t stride = 1; stride < train::kPositionSegments; stride *= 2)
     for (int64_t row = 0; row < train::kPositionSegments; row += 2 * stride)
       for (int64_t c = 0; c < columns; ++c)
-        values[row * columns + c] += values[(row + stride) * columns + c];
+        values[row * columns + c] = sum(values[row * columns + c], values[(row + stride) * columns + c], exact);
   values.resize(columns);
   return values;
 }
@@ -107,24 +110,25 @@ absl::Status dumpParameters(const interp::Interpreter &interpreter, const std::s
 absl::Status dumpGradients(const interp::Interpreter &interpreter, const std::string &path) {
   Assembly assembly;
   double scale = 1.0 / double(interpreter.params().valid_tokens);
+  bool exact = interpreter.mode() == train::ReferenceMode::Exact;
   for (auto parameter : interpreter.module().getOps<VariableOp>()) {
     if (parameter.getRole() != train::Role::Parameter)
       continue;
     auto type = cast<RankedTensorType>(parameter.getType());
-    std::vector<double> sum;
+    std::vector<double> total;
     for (VariableOp gradient : gradientsOf(interpreter.module(), parameter)) {
       std::vector<double> values = asDoubles(*interpreter.variable(gradient.getSymName()));
       if (gradient.getType() != type)
-        values = sumPositions(std::move(values), type.getNumElements());
-      if (sum.empty())
-        sum.resize(values.size());
-      for (size_t i = 0; i < sum.size(); ++i)
-        sum[i] += values[i];
+        values = sumPositions(std::move(values), type.getNumElements(), exact);
+      if (total.empty())
+        total.resize(values.size());
+      for (size_t i = 0; i < total.size(); ++i)
+        total[i] = sum(total[i], values[i], exact);
     }
-    for (double &value : sum)
+    for (double &value : total)
       value *= scale;
-    if (!sum.empty())
-      assembly.add(parameter, sum);
+    if (!total.empty())
+      assembly.add(parameter, total);
   }
   return assembly.write(path, /*single=*/false);
 }

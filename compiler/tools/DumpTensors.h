@@ -11,8 +11,8 @@ namespace recipe {
 // Current parameters: F64 in mode fp64, F32 in mode exact.
 absl::Status dumpParameters(const interp::Interpreter &interpreter, const std::string &path);
 
-// Gradients of the mean loss, before clipping, F64: position segments and uses summed, divided by the valid tokens of
-// the step that ran last.
+// Gradients of the mean loss, before clipping, F64: position segments and uses summed in the precision of the mode,
+// divided in fp64 by the valid tokens of the step that ran last.
 absl::Status dumpGradients(const interp::Interpreter &interpreter, const std::string &path);
 
 } // namespace recipe

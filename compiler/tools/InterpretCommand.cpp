@@ -94,6 +94,8 @@ int runSteps(const InterpretRequest &request, const abi::Manifest &manifest, con
       if (absl::Status status = dump(request, interpreter, "gradients.safetensors", dumpGradients); !status.ok())
         return complain(status);
   }
+  if (absl::Status status = dump(request, interpreter, "final.safetensors", dumpParameters); !status.ok())
+    return complain(status);
   return 0;
 }
 
@@ -109,6 +111,8 @@ int interpretCommand(const InterpretRequest &request) {
   absl::StatusOr<rt::RunTimeKeys> keys = rt::RunTimeKeys::resolve(**step, request.sets);
   if (!keys.ok())
     return complain(keys.status());
+  if (absl::Status steps = rt::lastUpdate(*keys, request.steps).status(); !steps.ok())
+    return complain(steps);
   absl::StatusOr<rt::TextData> data = openData(manifest, *keys);
   if (!data.ok())
     return complain(data.status());

@@ -4,8 +4,21 @@
 #include "compiler/tools/Commands.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include <cstdio>
+#include <limits>
 
 using namespace recipe;
+
+/// What is wrong with the command line. CLI11 says only that a command is missing, whatever stands in its place.
+static std::string parseProblem(const CLI::App &app, const CLI::ParseError &error) {
+  if (!app.get_subcommands().empty())
+    return error.what();
+  const char *commands = "compile, check, interpret or inspect";
+  std::vector<std::string> rest = app.remaining();
+  if (rest.empty())
+    return std::string("a command is required: ") + commands;
+  return "unknown " + std::string(rest[0].find('-') == 0 ? "option" : "command") + " '" + rest[0] +
+         "': a command is required: " + commands;
+}
 
 static int run(int argc, char **argv) {
   CLI::App app{"Compiles whole training steps."};
@@ -41,11 +54,13 @@ static int run(int argc, char **argv) {
   interpret->add_option("step", interpretRequest.step, "file that `recipec compile` wrote")->required();
   interpret->add_option("--set", interpretRequest.sets, "change a run-time key: key=value; may be repeated")
       ->allow_extra_args(false);
-  interpret->add_option("--steps", interpretRequest.steps, "updates to run")->check(CLI::PositiveNumber);
+  interpret->add_option("--steps", interpretRequest.steps, "updates to run")
+      ->check(CLI::Range(int64_t(1), std::numeric_limits<int64_t>::max()));
   interpret->add_option("--mode", mode, "fp64, or exact: the bits of native code")
       ->check(CLI::IsMember({"fp64", "exact"}));
-  interpret->add_option("--dump", interpretRequest.dumpFolder,
-                        "folder that takes initial.safetensors and the first step's gradients.safetensors");
+  interpret->add_option(
+      "--dump", interpretRequest.dumpFolder,
+      "folder that takes initial.safetensors, the first step's gradients.safetensors and final.safetensors");
   interpret->callback([&] {
     interpretRequest.exact = mode == "exact";
     code = interpretCommand(interpretRequest);
@@ -62,7 +77,8 @@ static int run(int argc, char **argv) {
   } catch (const CLI::Success &request) {
     return app.exit(request);
   } catch (const CLI::ParseError &error) {
-    std::fprintf(stderr, "recipec: error: %s\nrecipec --help lists commands and options\n", error.what());
+    std::fprintf(stderr, "recipec: error: %s\nrecipec --help lists commands and options\n",
+                 parseProblem(app, error).c_str());
     return kUserError;
   }
   return code;

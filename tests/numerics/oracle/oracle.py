@@ -6,9 +6,7 @@ cross-entropy, clipping and AdamW are plain JAX, gradients come from jax.grad. I
 (safetensors with Hugging Face names, as `recipec interpret --dump` writes them) and the token file's bytes. Output: one safetensors file with
 losses, gradient norms and, for update 0, the gradient of every Hugging Face tensor in fp64 (of the mean loss, before clipping).
 
-    python3 -m venv /tmp/oracle && /tmp/oracle/bin/pip install jax safetensors numpy
-    /tmp/oracle/bin/python oracle.py CONFIG.json INITIAL.safetensors TOKENS.txt OUT.safetensors \
-        --seq-length 24 --batch 6 --steps 20 --lr 1e-3 --warmup-steps 2 --max-steps 20
+make-expected runs it for the recipes of this folder. It needs jax, safetensors and numpy.
 """
 import argparse
 import hashlib
@@ -188,8 +186,9 @@ def main():
         print(f"step {step}: loss {loss:.15f} grad_norm {norm:.12f} lr {lr:.9g}")
     out["loss"] = np.array(losses)
     out["grad_norm"] = np.array(norms)
+    arguments = {k: v for k, v in vars(args).items() if k not in ("config", "initial", "text", "out")}
     digest = hashlib.sha256(b"".join(start[k].tobytes() for k in sorted(start))).hexdigest()
-    save_file(out, args.out, metadata={"initial_sha256": digest, "arguments": json.dumps(vars(args), sort_keys=True, default=str),
+    save_file(out, args.out, metadata={"initial_sha256": digest, "arguments": json.dumps(arguments, sort_keys=True),
                                        "jax": jax.__version__})
 
 
