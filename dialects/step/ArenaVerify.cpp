@@ -80,11 +80,15 @@ private:
     llvm::MapVector<StringAttr, Life> lives;
     int64_t group = 0;
     for (ProgramOp program : programs) {
-      StringAttr previous;
+      InstructionOp previous;
       for (auto instruction : program.getBody().getOps<InstructionOp>()) {
-        if (instruction.getNameAttr() != previous)
-          ++group;
-        previous = instruction.getNameAttr();
+        bool sameOp = previous && instruction.getNameAttr() == previous.getNameAttr();
+        if (sameOp && instruction.getPredicate() != previous.getPredicate())
+          return instruction.emitOpError("launches of one op must run together, got ")
+                 << stringifyPredicate(previous.getPredicate()) << " and "
+                 << stringifyPredicate(instruction.getPredicate());
+        group += !sameOp;
+        previous = instruction;
         if (failed(checkAccesses(instruction, group, lives)))
           return failure();
       }

@@ -19,7 +19,7 @@ def Step_BufferOp : Step_Op<"buffer", [Symbol, DeclareOpInterfaceMethods<SymbolU
   let description = [{
     `offset` counts from the start of the region, in multiples of 64 bytes. An input buffer exists once for each slot s, at
     `offset + s * slot_stride`. A transient buffer holds one value; `shares` names the buffer whose storage it takes over because the
-    kernel that writes it may work in place. `data` fills a constant, which no instruction may write. `node` tells from which number
+    kernel that writes it may work in place. `data` fills a constant, which no instruction may write. `min_nodes` tells from which number
     of batch-tree nodes per rank on the buffer exists (copies of gradients for pending nodes).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Step_SpaceAttr:$space, I64Attr:$offset, I64Attr:$bytes,

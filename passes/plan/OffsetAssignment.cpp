@@ -1,6 +1,7 @@
 #include "passes/plan/OffsetAssignment.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -8,6 +9,8 @@
 namespace recipe::plan {
 
 static constexpr int64_t kLine = 64, kPage = 4096, kLarge = 64 << 10;
+// Bounds the search for a better order: steps of the innermost loop, and rounds.
+static constexpr int64_t kWork = 100 << 20, kMostRounds = 100;
 
 int64_t alignTo(int64_t offset, int64_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
 
@@ -65,36 +68,60 @@ static OffsetAssignment assignInOrder(llvm::ArrayRef<Lifetime> lifetimes, llvm::
   return result;
 }
 
+using Order = std::vector<size_t>;
+
+// The value that ends highest.
+static size_t highest(llvm::ArrayRef<Lifetime> lifetimes, const OffsetAssignment &assignment) {
+  size_t result = 0;
+  for (size_t i = 1; i < lifetimes.size(); ++i)
+    if (assignment.offsets[i] + lifetimes[i].bytes > assignment.offsets[result] + lifetimes[result].bytes)
+      result = i;
+  return result;
+}
+
 OffsetAssignment assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
   int64_t bound = peakOf(lifetimes).bytes;
+  OffsetAssignment best;
+  if (lifetimes.empty())
+    return best;
+  best.bytes = std::numeric_limits<int64_t>::max();
+  Order bestOrder;
+  auto attempt = [&](const Order &order) {
+    OffsetAssignment candidate = assignInOrder(lifetimes, order);
+    if (candidate.bytes < best.bytes) {
+      best = candidate;
+      bestOrder = order;
+    }
+    return candidate;
+  };
+
   // Which order is best depends on the program: large first packs well in general, long-lived first suits forward and
   // backward, where lifetimes nest, and order of birth suits straight lines.
   auto length = [&](size_t i) { return lifetimes[i].last - lifetimes[i].first; };
-  auto largeFirst = [&](size_t i) { return std::make_tuple(-lifetimes[i].bytes, -length(i), lifetimes[i].first); };
-  auto longFirst = [&](size_t i) { return std::make_tuple(-length(i), -lifetimes[i].bytes, lifetimes[i].first); };
-  auto earlyFirst = [&](size_t i) { return std::make_tuple(lifetimes[i].first, -length(i), -lifetimes[i].bytes); };
-  auto areaFirst = [&](size_t i) {
-    return std::make_tuple(-lifetimes[i].bytes / 64 * (length(i) + 1), lifetimes[i].first, -lifetimes[i].bytes);
-  };
-  OffsetAssignment best;
-  best.bytes = std::numeric_limits<int64_t>::max();
-  auto attempt = [&](auto key) {
-    if (best.bytes == bound)
-      return;
-    std::vector<size_t> order(lifetimes.size());
+  using Key = std::tuple<int64_t, int64_t, int64_t>;
+  const std::function<Key(size_t)> keys[] = {
+      [&](size_t i) { return Key(-lifetimes[i].bytes, -length(i), lifetimes[i].first); },
+      [&](size_t i) { return Key(-length(i), -lifetimes[i].bytes, lifetimes[i].first); },
+      [&](size_t i) { return Key(-lifetimes[i].bytes / kLine * (length(i) + 1), lifetimes[i].first, 0); },
+      [&](size_t i) { return Key(lifetimes[i].first, -length(i), -lifetimes[i].bytes); }};
+  for (const auto &key : keys) {
+    if (best.bytes <= bound)
+      return best;
+    Order order(lifetimes.size());
     std::iota(order.begin(), order.end(), 0);
-    llvm::sort(order, [&](size_t a, size_t b) {
-      auto left = key(a), right = key(b);
-      return left != right ? left < right : a < b;
-    });
-    OffsetAssignment candidate = assignInOrder(lifetimes, order);
-    if (candidate.bytes < best.bytes)
-      best = std::move(candidate);
-  };
-  attempt(largeFirst);
-  attempt(longFirst);
-  attempt(areaFirst);
-  attempt(earlyFirst);
+    llvm::sort(order, [&](size_t a, size_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
+    attempt(order);
+  }
+
+  // What sticks out at the top goes first next time. The number of rounds is a pure function of the size.
+  int64_t rounds = std::min<int64_t>(kMostRounds, kWork / int64_t(lifetimes.size() * lifetimes.size()));
+  Order order = bestOrder;
+  OffsetAssignment current = best;
+  for (int64_t round = 0; round < rounds && best.bytes > bound; ++round) {
+    auto sticksOut = llvm::find(order, highest(lifetimes, current));
+    std::rotate(order.begin(), sticksOut, sticksOut + 1);
+    current = attempt(order);
+  }
   return best;
 }
 

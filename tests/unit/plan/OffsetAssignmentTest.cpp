@@ -1,4 +1,5 @@
-// Places for random and for typical lifetimes: never on each other's bytes, aligned, repeatable, and close to what lives at once.
+// Places for random and for typical lifetimes: never on each other's bytes, aligned, repeatable, and close to what
+// lives at once.
 #include "passes/plan/OffsetAssignment.h"
 #include <gtest/gtest.h>
 #include <random>
@@ -16,7 +17,8 @@ void expectSound(const std::vector<Lifetime> &lives, const OffsetAssignment &pla
     end = std::max(end, plan.offsets[i] + lives[i].bytes);
     for (size_t j = 0; j < i; ++j) {
       bool together = lives[i].first <= lives[j].last && lives[j].first <= lives[i].last;
-      bool apart = plan.offsets[i] + lives[i].bytes <= plan.offsets[j] || plan.offsets[j] + lives[j].bytes <= plan.offsets[i];
+      bool apart =
+          plan.offsets[i] + lives[i].bytes <= plan.offsets[j] || plan.offsets[j] + lives[j].bytes <= plan.offsets[i];
       EXPECT_TRUE(!together || apart) << i << " and " << j;
     }
   }

@@ -1,0 +1,137 @@
+// The pipeline as a whole: what comes out, that it is the same every time, and what it refuses.
+#include "TinyRecipe.h"
+#include "dialects/step/Step.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringSet.h"
+#include <gtest/gtest.h>
+
+using namespace recipe::test;
+
+using recipe::Outcome;
+
+TEST(Pipeline, CompilesBothFamilies) {
+  for (const char *text : {kTinyLlama, kTinyGpt2}) {
+    std::unique_ptr<Compiled> compiled = compileText(text);
+    ASSERT_EQ(compiled->outcome, Outcome::Done) << compiled->messages;
+    const recipe::abi::Step &step = compiled->compilation->step;
+    std::vector<std::string> programs;
+    for (const recipe::abi::SubProgram &program : step.programs())
+      programs.push_back(program.name());
+    EXPECT_EQ(programs, (std::vector<std::string>{"prologue", "forward", "backward", "update", "init", "eval"}));
+    EXPECT_EQ(step.manifest().vocab_size(), 67);
+    EXPECT_FALSE(step.semantic().empty());
+    EXPECT_GT(step.manifest().flops_per_token(), 6.0 * 1000);
+  }
+}
+
+TEST(Pipeline, SameRecipeSameBytes) {
+  for (const char *text : {kTinyLlama, kTinyGpt2}) {
+    std::unique_ptr<Compiled> once = compileText(text), again = compileText(text, "", {}, 3);
+    ASSERT_EQ(once->outcome, Outcome::Done) << once->messages;
+    ASSERT_EQ(again->outcome, Outcome::Done) << again->messages;
+    EXPECT_TRUE(once->compilation->bytes == again->compilation->bytes);
+  }
+}
+
+TEST(Pipeline, InstructionIdsAreUniqueAndStayWhenDepthChanges) {
+  auto idsOf = [](const recipe::abi::Step &step) {
+    std::map<uint64_t, std::string> ids;
+    for (const recipe::abi::SubProgram &program : step.programs())
+      for (const recipe::abi::Instruction &instruction : program.instructions())
+        EXPECT_TRUE(ids.insert({instruction.id(), program.name() + "/" + instruction.name()}).second)
+            << instruction.name();
+    return ids;
+  };
+  std::unique_ptr<Compiled> two = compileText(kTinyLlama);
+  std::string deeper = kTinyLlama;
+  deeper.replace(deeper.find("num_hidden_layers: 2"), 20, "num_hidden_layers: 3");
+  std::unique_ptr<Compiled> three = compileText(deeper);
+  ASSERT_EQ(three->outcome, Outcome::Done) << three->messages;
+  auto before = idsOf(two->compilation->step), after = idsOf(three->compilation->step);
+  for (const auto &[id, name] : before) {
+    ASSERT_TRUE(after.count(id)) << name;
+    EXPECT_EQ(after[id], name);
+  }
+}
+
+TEST(Pipeline, DistinctKernelsDoNotGrowWithDepth) {
+  std::string deeper = kTinyLlama;
+  deeper.replace(deeper.find("num_hidden_layers: 2"), 20, "num_hidden_layers: 5");
+  std::unique_ptr<Compiled> two = compileText(kTinyLlama, "plan-arena"), five = compileText(deeper, "plan-arena");
+  ASSERT_EQ(five->outcome, Outcome::Done) << five->messages;
+  auto kernels = [](Compiled &compiled) {
+    llvm::StringSet<> names;
+    for (auto kernel : compiled.compilation->module->getOps<recipe::step::KernelOp>())
+      names.insert(kernel.getSymName());
+    return names;
+  };
+  llvm::StringSet<> few = kernels(*two), many = kernels(*five);
+  // The norm of all gradients takes a different number of launches, never different kernels.
+  EXPECT_EQ(few.size(), many.size());
+  for (const auto &name : few)
+    EXPECT_TRUE(many.contains(name.getKey())) << name.getKey().str();
+}
+
+TEST(Pipeline, CertificateAddsUpAndShrinksWithRanks) {
+  std::unique_ptr<Compiled> compiled = compileText(kTinyLlama);
+  ASSERT_EQ(compiled->outcome, Outcome::Done) << compiled->messages;
+  const recipe::abi::Step &step = compiled->compilation->step;
+  const recipe::abi::Certificate &certificate = step.certificate();
+  ASSERT_EQ(certificate.rows_size(), 4); // 1, 2, 4 and 8 ranks
+  uint64_t previous = ~uint64_t(0);
+  for (int i = 0; i < certificate.rows_size(); ++i) {
+    const recipe::abi::Certificate::Row &row = certificate.rows(i);
+    EXPECT_EQ(row.ranks(), 1 << i);
+    EXPECT_EQ(row.accumulation(), 16 >> i);
+    EXPECT_EQ(step.manifest().legal_ranks(i), row.ranks());
+    uint64_t sum = 0;
+    for (const recipe::abi::Certificate::Category &category : row.categories())
+      sum += category.bytes();
+    EXPECT_EQ(sum, row.total_bytes());
+    EXPECT_EQ(row.state_bytes() + row.input_bytes() + row.transient_bytes(), row.total_bytes());
+    EXPECT_LT(row.total_bytes(), previous); // fewer pending copies of gradients
+    previous = row.total_bytes();
+  }
+}
+
+TEST(Pipeline, BudgetDropsRowsAndRefusesWithTheNeed) {
+  std::unique_ptr<Compiled> free = compileText(kTinyLlama, "budget");
+  ASSERT_EQ(free->outcome, Outcome::Done) << free->messages;
+  auto rowsOf = [](Compiled &compiled) {
+    auto arena = *compiled.compilation->module->getOps<recipe::step::ArenaOp>().begin();
+    return llvm::to_vector(arena.getRows().getAsRange<recipe::step::RowAttr>());
+  };
+  auto rows = rowsOf(*free);
+  // Enough for 2 ranks and more, not for one.
+  std::string budget = "memory.budget=" + std::to_string(rows[1].total());
+  std::unique_ptr<Compiled> four =
+      compileText(kTinyLlama, "budget",
+                  {budget, "distributed.world_size=4", "distributed.data_parallel_size=4", "optim.grad_accum_steps=4"});
+  ASSERT_EQ(four->outcome, Outcome::Done) << four->messages;
+  auto kept = rowsOf(*four);
+  ASSERT_EQ(kept.size(), 3u);
+  EXPECT_EQ(kept[0].getRanks(), 2);
+
+  std::unique_ptr<Compiled> one = compileText(kTinyLlama, "budget", {budget});
+  EXPECT_EQ(one->outcome, Outcome::UserError);
+  EXPECT_NE(one->messages.find("memory.budget must hold the arena of one rank, got"), std::string::npos)
+      << one->messages;
+  EXPECT_NE(one->messages.find("gradients"), std::string::npos) << one->messages;
+}
+
+TEST(Pipeline, StopsAfterAPhase) {
+  std::unique_ptr<Compiled> compiled = compileText(kTinyLlama, "fuse");
+  ASSERT_EQ(compiled->outcome, Outcome::Done);
+  EXPECT_EQ(compiled->compilation->seconds.back().first, "fuse");
+  EXPECT_TRUE(compiled->compilation->bytes.empty());
+}
+
+TEST(Pipeline, ConfigProblemsAreTheUsersAndComeTogether) {
+  std::string bad = kTinyLlama;
+  bad.replace(bad.find("num_attention_heads: 4"), 22, "num_attention_heads: 5");
+  bad.replace(bad.find("vocab_size: 67"), 14, "vocab_size: -1");
+  std::unique_ptr<Compiled> compiled = compileText(bad);
+  EXPECT_EQ(compiled->outcome, Outcome::UserError);
+  EXPECT_NE(compiled->messages.find("num_attention_heads"), std::string::npos) << compiled->messages;
+  EXPECT_NE(compiled->messages.find("vocab_size"), std::string::npos) << compiled->messages;
+}
