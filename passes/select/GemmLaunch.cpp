@@ -37,22 +37,18 @@ int64_t pendingLevels(const GemmShape &shape) {
   return llvm::Log2_64_Ceil(shape.segments.size() / (2 * shape.k.size()));
 }
 
-// The time of a launch relative to its multiplications alone, summed over a few thread counts: workgroups are equal and
-// dealt out one by one. Packing and streaming an element are counted in multiply-adds, a workgroup's start too; the
-// factors were measured on AVX2.
-double relativeTime(const GemmShape &shape, const Tile &tile, const Block &block, const step::TargetInfo &target) {
+// The time of a launch, summed over machines of 1, 2, 4, ... threads: workgroups are equal and dealt out one by one.
+// Packing and streaming an element are counted in multiply-adds, a workgroup's start too; the factors were measured on
+// AVX2.
+double launchTime(const GemmShape &shape, const Block &block, const step::TargetInfo &target) {
   constexpr double kPackColumn = 12, kPackRow = 12, kStreamRow = 4, kStart = 30000;
-  double k = double(totalK(shape));
-  double down = double(llvm::divideCeil(shape.m, block.rows)),
-         across = double(llvm::divideCeil(shape.n, block.columns));
-  bool packsRows = shape.form == train::ContractForm::TN;
-  double group = k * double(block.rows) * double(block.columns) + k * double(block.columns) * kPackColumn +
-                 k * double(block.rows) * (packsRows ? kPackRow : kStreamRow) + kStart;
-  double sum = 0, groups = down * across;
-  for (int64_t threads = 1; threads <= target.maxThreads; threads *= 2) {
-    double rounds = double(llvm::divideCeil(int64_t(groups), threads));
-    sum += rounds * double(threads) * group / (k * double(shape.m) * double(shape.n) + 1);
-  }
+  double k = double(totalK(shape)), rows = double(block.rows), columns = double(block.columns);
+  double perRow = shape.form == train::ContractForm::TN ? kPackRow : kStreamRow;
+  double group = k * (rows * columns + columns * kPackColumn + rows * perRow) + kStart;
+  int64_t groups = llvm::divideCeil(shape.m, block.rows) * llvm::divideCeil(shape.n, block.columns);
+  double sum = 0;
+  for (int64_t threads = 1; threads <= target.maxThreads; threads *= 2)
+    sum += double(llvm::divideCeil(groups, threads)) * group;
   return sum;
 }
 
@@ -72,19 +68,22 @@ Block chooseBlock(const GemmShape &shape, const Tile &tile, const step::TargetIn
   double bestTime = 0;
   for (int64_t rows : sizes(shape.m, tile.rows, 8 * tile.rows))
     for (int64_t columns : sizes(shape.n, tile.columns(), 64)) {
-      if (best.rows && pendingLevels(shape) * rows * columns * 4 > kMaxPendingBytes)
+      if (pendingLevels(shape) * rows * columns * 4 > kMaxPendingBytes)
         continue;
-      double time = relativeTime(shape, tile, {rows, columns}, target);
+      double time = launchTime(shape, {rows, columns}, target);
       if (best.rows == 0 || time < bestTime)
         best = {rows, columns}, bestTime = time;
     }
   return best;
 }
 
-// Rows of K packed at once: the panels of a block take at most three quarters of L2.
+// Rows of K packed at once: the panels of a block take at most three quarters of L2, with the tiles of a transposed
+// left operand, which are read once for each row of tiles, five quarters.
 int64_t chooseKBlock(const GemmShape &shape, const Block &block, const step::TargetInfo &target) {
-  int64_t fits = std::clamp<int64_t>(target.l2Bytes / 4 * 3 / (block.columns * 4), 128, 768) / 8 * 8;
-  return std::min(totalK(shape), fits);
+  int64_t fits = target.l2Bytes * 3 / 4 / (4 * block.columns);
+  if (shape.form == train::ContractForm::TN)
+    fits = std::min(fits, target.l2Bytes * 5 / 4 / (4 * (block.columns + block.rows)));
+  return std::min(totalK(shape), std::clamp<int64_t>(fits, 128, 768) / 8 * 8);
 }
 
 } // namespace
