@@ -25,7 +25,8 @@ namespace recipe::dist {
 // The layout a type carries, or null.
 LayoutAttr layoutOf(mlir::Type type);
 
-// The axes of each dimension and the Partial ones, without extents and padding: what a rank's local part keeps of a layout.
+// The axes of each dimension and the Partial ones, without extents and padding: what a rank's local part keeps of a
+// layout.
 LayoutAttr splitOnly(LayoutAttr layout);
 
 // Ranks that share one dimension.
@@ -35,6 +36,7 @@ int64_t shardsOf(DimAttr dim, MeshOp mesh);
 llvm::SmallVector<int64_t> localShape(LayoutAttr layout, MeshOp mesh);
 
 // D3, D5: every axis of the layout exists in the mesh and sub-axes divide it; D4: padding completes the shards.
-llvm::LogicalResult verifyAgainstMesh(LayoutAttr layout, MeshOp mesh, llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+llvm::LogicalResult verifyAgainstMesh(LayoutAttr layout, MeshOp mesh,
+                                      llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 } // namespace recipe::dist
 #endif

@@ -44,7 +44,8 @@ LogicalResult LayoutAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh, Ar
     for (AxisAttr other : used)
       if (overlap(axis, other)) {
         bool parts = axis.getSize() != 0 && other.getSize() != 0 && axis != other;
-        return emitError() << (parts ? "D3: parts of an axis must not overlap" : "D2: an axis may be used once in a layout")
+        return emitError() << (parts ? "D3: parts of an axis must not overlap"
+                                     : "D2: an axis may be used once in a layout")
                            << ", got " << axis << " and " << other;
       }
     used.push_back(axis);
@@ -74,7 +75,8 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementTy
 LogicalResult MeshOp::verify() {
   static constexpr StringRef known[] = {"data", "context", "tensor", "pipeline", "expert"};
   if (getAxisNames().size() != getAxisSizes().size())
-    return emitOpError("one size per axis, got ") << getAxisNames().size() << " names and " << getAxisSizes().size() << " sizes";
+    return emitOpError("one size per axis, got ")
+           << getAxisNames().size() << " names and " << getAxisSizes().size() << " sizes";
   llvm::SmallDenseSet<StringRef> seen;
   for (auto [attr, size] : llvm::zip(getAxisNames(), getAxisSizes())) {
     auto name = dyn_cast<StringAttr>(attr);
@@ -112,7 +114,8 @@ static FailureOr<Change> changeOf(Operation *op) {
   if (!from || !to)
     return op->emitOpError("D6: a layout op needs layouts on both sides, got ") << fromType << " and " << toType;
   if (fromType.getShape() != toType.getShape() || fromType.getElementType() != toType.getElementType())
-    return op->emitOpError("D6: a layout op keeps global shape and element type, got ") << fromType << " and " << toType;
+    return op->emitOpError("D6: a layout op keeps global shape and element type, got ")
+           << fromType << " and " << toType;
   if (from.getMesh() != to.getMesh())
     return op->emitOpError("D6: a layout op stays on its mesh, got ") << from.getMesh() << " and " << to.getMesh();
   Change change{from, to, {}, {}, {}, {}, {}, {}};
@@ -154,8 +157,8 @@ LogicalResult ReduceScatterOp::verify() {
   FailureOr<Change> c = changeOf(*this);
   if (failed(c))
     return failure();
-  if (c->partialRemoved.empty() || c->partialRemoved != c->added || !oneDimension(c->addedDims) || !c->removed.empty() ||
-      !c->partialAdded.empty())
+  if (c->partialRemoved.empty() || c->partialRemoved != c->added || !oneDimension(c->addedDims) ||
+      !c->removed.empty() || !c->partialAdded.empty())
     return emitOpError("D6: reduce_scatter turns Partial axes into shards of one dimension, got ")
            << c->from << " -> " << c->to;
   return success();
@@ -166,7 +169,8 @@ LogicalResult AllGatherOp::verify() {
   if (failed(c))
     return failure();
   if (!oneDimension(c->removedDims) || !c->added.empty() || !c->partialAdded.empty() || !c->partialRemoved.empty())
-    return emitOpError("D6: all_gather removes the innermost axes of one dimension, got ") << c->from << " -> " << c->to;
+    return emitOpError("D6: all_gather removes the innermost axes of one dimension, got ")
+           << c->from << " -> " << c->to;
   return success();
 }
 

@@ -1,5 +1,5 @@
-// Floating point operations of each op. A multiply-add counts two; a function (exp, log, division, square root) counts its
-// polynomial, about ten; causal attention counts unmasked pairs only.
+// Floating point operations of each op. A multiply-add counts two; a function (exp, log, division, square root) counts
+// its polynomial, about ten; causal attention counts unmasked pairs only.
 #include "dialects/train/Shapes.h"
 
 using namespace mlir;
@@ -31,8 +31,12 @@ double AttentionGradOp::getFlops() {
   return attentionPairs(q, getHeads()) * (10.0 * double(q[2] / int64_t(getHeads())) + 15);
 }
 
-double LinearCrossEntropyOp::getFlops() { return elements(getLabels()) * double(shapeOf(getWeight())[0]) * (2.0 * double(shapeOf(getX())[2]) + 12); }
-double LinearCrossEntropyGradOp::getFlops() { return elements(getLabels()) * double(shapeOf(getWeight())[0]) * (6.0 * double(shapeOf(getX())[2]) + 24); }
+double LinearCrossEntropyOp::getFlops() {
+  return elements(getLabels()) * double(shapeOf(getWeight())[0]) * (2.0 * double(shapeOf(getX())[2]) + 12);
+}
+double LinearCrossEntropyGradOp::getFlops() {
+  return elements(getLabels()) * double(shapeOf(getWeight())[0]) * (6.0 * double(shapeOf(getX())[2]) + 24);
+}
 
 double EmbeddingOp::getFlops() { return 0; }
 double EmbeddingGradOp::getFlops() { return elements(getDy()); }

@@ -24,8 +24,9 @@ LogicalResult LayoutRule::expectAlike(unsigned a, int64_t dimA, unsigned b, int6
   if (left.getAxes() == right.getAxes() && left.getPadding() == right.getPadding())
     return success();
   return op->emitOpError("T3: operands ")
-         << a << " and " << b << " must be split alike in dimensions " << (dimA < 0 ? at(a).getDims().size() + dimA : dimA)
-         << " and " << (dimB < 0 ? at(b).getDims().size() + dimB : dimB) << ", got: " << at(a) << " and " << at(b);
+         << a << " and " << b << " must be split alike in dimensions "
+         << (dimA < 0 ? at(a).getDims().size() + dimA : dimA) << " and "
+         << (dimB < 0 ? at(b).getDims().size() + dimB : dimB) << ", got: " << at(a) << " and " << at(b);
 }
 
 LogicalResult LayoutRule::expectSameTokens(unsigned a, unsigned b) const {

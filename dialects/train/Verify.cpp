@@ -26,8 +26,8 @@ LogicalResult BiasAddOp::verify() {
 }
 
 // The M, N and K of one pair; leading dimensions flattened.
-static void pairSizes(ContractForm form, ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs, int64_t &m, int64_t &n, int64_t &kLeft,
-                      int64_t &kRight) {
+static void pairSizes(ContractForm form, ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs, int64_t &m, int64_t &n,
+                      int64_t &kLeft, int64_t &kRight) {
   switch (form) {
   case ContractForm::NN:
     m = leadingSize(lhs), kLeft = lhs.back(), kRight = rhs[0], n = rhs[1];
@@ -41,8 +41,8 @@ static void pairSizes(ContractForm form, ArrayRef<int64_t> lhs, ArrayRef<int64_t
   }
 }
 
-// `flat` lists [begin, end) for each segment and each of `sizes`, whose ranges it covers in order. `count` takes the number of
-// segments.
+// `flat` lists [begin, end) for each segment and each of `sizes`, whose ranges it covers in order. `count` takes the
+// number of segments.
 static LogicalResult verifyPartition(ContractOp op, StringRef name, ArrayRef<int64_t> flat, ArrayRef<int64_t> sizes,
                                      size_t &count) {
   if (flat.empty() || flat.size() % (2 * sizes.size()) != 0)
@@ -161,7 +161,8 @@ LogicalResult RopeOp::verify() {
 }
 
 // q [B,T,H*E], k and v [B,T,K*E]; shared by attention and its gradient.
-LogicalResult verifyAttentionShapes(Operation *op, Value q, Value k, Value v, int64_t heads, int64_t kvHeads, double dropout) {
+LogicalResult verifyAttentionShapes(Operation *op, Value q, Value k, Value v, int64_t heads, int64_t kvHeads,
+                                    double dropout) {
   if (failed(expectRank(op, "'q'", q, 3)))
     return failure();
   ArrayRef<int64_t> shape = shapeOf(q);
@@ -177,7 +178,8 @@ LogicalResult verifyAttentionShapes(Operation *op, Value q, Value k, Value v, in
 }
 
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyAttentionShapes(*this, getQ(), getK(), getV(), getHeads(), getKvHeads(), getDropout().convertToDouble())))
+  if (failed(verifyAttentionShapes(*this, getQ(), getK(), getV(), getHeads(), getKvHeads(),
+                                   getDropout().convertToDouble())))
     return failure();
   ArrayRef<int64_t> q = shapeOf(getQ());
   if (failed(expectShape(*this, "the result", getResult(), q)) ||
@@ -204,13 +206,14 @@ LogicalResult DropoutOp::verify() {
 }
 
 // Shared by the loss and its gradient form.
-LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value labels, Value loss, Value count, int64_t vocabSegments,
-                               int64_t batchNodes) {
+LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value labels, Value loss, Value count,
+                               int64_t vocabSegments, int64_t batchNodes) {
   if (failed(expectRank(op, "'x'", x, 3)) || failed(expectRank(op, "'weight'", weight, 2)))
     return failure();
   ArrayRef<int64_t> shape = shapeOf(x);
   if (failed(expectShape(op, "'weight'", weight, {shapeOf(weight)[0], shape[2]})) ||
-      failed(expectShape(op, "'labels'", labels, shape.drop_back())) || failed(expectShape(op, "'loss'", loss, {kPositionSegments})) ||
+      failed(expectShape(op, "'labels'", labels, shape.drop_back())) ||
+      failed(expectShape(op, "'loss'", loss, {kPositionSegments})) ||
       failed(expectShape(op, "'count'", count, {kPositionSegments})))
     return failure();
   if (vocabSegments < 1 || (vocabSegments & (vocabSegments - 1)))
@@ -222,5 +225,6 @@ LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value label
 }
 
 LogicalResult LinearCrossEntropyOp::verify() {
-  return verifyLossShapes(*this, getX(), getWeight(), getLabels(), getLoss(), getCount(), getVocabSegments(), getBatchNodes());
+  return verifyLossShapes(*this, getX(), getWeight(), getLabels(), getLoss(), getCount(), getVocabSegments(),
+                          getBatchNodes());
 }

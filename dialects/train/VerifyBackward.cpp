@@ -4,9 +4,10 @@
 using namespace mlir;
 using namespace recipe::train;
 
-LogicalResult verifyAttentionShapes(Operation *op, Value q, Value k, Value v, int64_t heads, int64_t kvHeads, double dropout);
-LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value labels, Value loss, Value count, int64_t vocabSegments,
-                               int64_t batchNodes);
+LogicalResult verifyAttentionShapes(Operation *op, Value q, Value k, Value v, int64_t heads, int64_t kvHeads,
+                                    double dropout);
+LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value labels, Value loss, Value count,
+                               int64_t vocabSegments, int64_t batchNodes);
 
 // `accumulators` (each may be null) have the shapes of `results`; only one batch node may continue from them.
 static LogicalResult verifyTokenSums(Operation *op, Value tokens, int64_t batchNodes, ArrayRef<Value> accumulators,
@@ -27,7 +28,8 @@ static LogicalResult verifyTokenSums(Operation *op, Value tokens, int64_t batchN
 }
 
 LogicalResult EmbeddingGradOp::verify() {
-  if (failed(expectRank(*this, "'dy'", getDy(), 3)) || failed(expectShape(*this, "'ids'", getIds(), shapeOf(getDy()).drop_back())) ||
+  if (failed(expectRank(*this, "'dy'", getDy(), 3)) ||
+      failed(expectShape(*this, "'ids'", getIds(), shapeOf(getDy()).drop_back())) ||
       failed(expectRank(*this, "the result", getResult(), 2)) ||
       failed(expectShape(*this, "the result", getResult(), {shapeOf(getResult())[0], shapeOf(getDy())[2]})))
     return failure();
@@ -46,11 +48,14 @@ LogicalResult LayerNormGradOp::verify() {
     return failure();
   ArrayRef<int64_t> x = shapeOf(getDy());
   if (failed(expectShape(*this, "'x'", getX(), x)) || failed(expectShape(*this, "'gain'", getGain(), {x[2]})) ||
-      failed(expectShape(*this, "'mean'", getMean(), x.drop_back())) || failed(expectShape(*this, "'rstd'", getRstd(), x.drop_back())) ||
-      failed(expectShape(*this, "'dx'", getDx(), x)) || failed(expectShape(*this, "'dgain'", getDgain(), {kPositionSegments, x[2]})) ||
+      failed(expectShape(*this, "'mean'", getMean(), x.drop_back())) ||
+      failed(expectShape(*this, "'rstd'", getRstd(), x.drop_back())) ||
+      failed(expectShape(*this, "'dx'", getDx(), x)) ||
+      failed(expectShape(*this, "'dgain'", getDgain(), {kPositionSegments, x[2]})) ||
       failed(expectShape(*this, "'dbias'", getDbias(), {kPositionSegments, x[2]})))
     return failure();
-  return verifyTokenSums(*this, getDy(), getBatchNodes(), {getGainAccumulator(), getBiasAccumulator()}, {getDgain(), getDbias()});
+  return verifyTokenSums(*this, getDy(), getBatchNodes(), {getGainAccumulator(), getBiasAccumulator()},
+                         {getDgain(), getDbias()});
 }
 
 LogicalResult RmsNormGradOp::verify() {
@@ -58,14 +63,16 @@ LogicalResult RmsNormGradOp::verify() {
     return failure();
   ArrayRef<int64_t> x = shapeOf(getDy());
   if (failed(expectShape(*this, "'x'", getX(), x)) || failed(expectShape(*this, "'gain'", getGain(), {x[2]})) ||
-      failed(expectShape(*this, "'rstd'", getRstd(), x.drop_back())) || failed(expectShape(*this, "'dx'", getDx(), x)) ||
+      failed(expectShape(*this, "'rstd'", getRstd(), x.drop_back())) ||
+      failed(expectShape(*this, "'dx'", getDx(), x)) ||
       failed(expectShape(*this, "'dgain'", getDgain(), {kPositionSegments, x[2]})))
     return failure();
   return verifyTokenSums(*this, getDy(), getBatchNodes(), {getGainAccumulator()}, {getDgain()});
 }
 
 LogicalResult AttentionGradOp::verify() {
-  if (failed(verifyAttentionShapes(*this, getQ(), getK(), getV(), getHeads(), getKvHeads(), getDropout().convertToDouble())))
+  if (failed(verifyAttentionShapes(*this, getQ(), getK(), getV(), getHeads(), getKvHeads(),
+                                   getDropout().convertToDouble())))
     return failure();
   ArrayRef<int64_t> q = shapeOf(getQ());
   SmallVector<int64_t> rows{q[0], int64_t(getHeads()), q[1]};
@@ -95,14 +102,16 @@ LogicalResult SwigluGradOp::verify() {
 }
 
 LogicalResult LinearCrossEntropyGradOp::verify() {
-  if (failed(verifyLossShapes(*this, getX(), getWeight(), getLabels(), getLoss(), getCount(), getVocabSegments(), getBatchNodes())) ||
+  if (failed(verifyLossShapes(*this, getX(), getWeight(), getLabels(), getLoss(), getCount(), getVocabSegments(),
+                              getBatchNodes())) ||
       failed(expectShape(*this, "'dx'", getDx(), shapeOf(getX()))) ||
       failed(expectShape(*this, "'dweight'", getDweight(), shapeOf(getWeight()))))
     return failure();
   bool some = getLossAccumulator() || getCountAccumulator() || getWeightAccumulator();
   if (some && !(getLossAccumulator() && getCountAccumulator()))
     return emitOpError("an accumulator of the loss, the count or the weight needs those of loss and count");
-  return verifyTokenSums(*this, getX(), getBatchNodes(), {getLossAccumulator(), getCountAccumulator(), getWeightAccumulator()},
+  return verifyTokenSums(*this, getX(), getBatchNodes(),
+                         {getLossAccumulator(), getCountAccumulator(), getWeightAccumulator()},
                          {getLoss(), getCount(), getDweight()});
 }
 

@@ -1,6 +1,6 @@
 // Forgets mesh axes of one rank, and with them the layout changes that change nothing.
-#include "passes/Passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "passes/Passes.h"
 
 using namespace mlir;
 

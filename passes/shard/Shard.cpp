@@ -132,7 +132,7 @@ private:
     LayoutAttr want = dist::layoutOf(variable.getType()), got = dist::layoutOf(write.getValue().getType());
     if (want == got)
       return success();
-    return write.emitOpError("a variable keeps its layout, got: ") << got << " for " << want;
+    return write.emitOpError("D10: a variable is read and written as it is laid out, got: ") << got << " for " << want;
   }
 };
 
