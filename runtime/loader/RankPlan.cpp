@@ -61,7 +61,7 @@ absl::StatusOr<RankPlan> recipe::rt::planRanks(const abi::Step &step, int64_t ra
   const abi::Manifest &m = step.manifest();
   RCP_RETURN_IF_ERROR(checkManifest(m));
   if (std::find(m.legal_ranks().begin(), m.legal_ranks().end(), ranks) == m.legal_ranks().end())
-    return invalid("the number of ranks must be one of those that the step was compiled for, got ", ranks, " and ",
+    return invalid("--nodes must be one of the numbers of ranks that the step was compiled for, got ", ranks, " and ",
                    absl::StrJoin(m.legal_ranks(), ", "));
   if (ranks < 1 || ranks > m.batch_segments() || m.batch_segments() % ranks != 0 || m.global_batch() % ranks != 0 ||
       m.global_batch() / ranks % m.batch_size() != 0)

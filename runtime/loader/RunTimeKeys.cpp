@@ -1,4 +1,5 @@
 #include "runtime/loader/RunTimeKeys.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -69,6 +70,10 @@ static absl::Status refuseKey(const recipe::abi::Step &step, const std::string &
       return invalid(
           "'", name, "' is compiled in with the value ", entry.value(),
           "; change the recipe and compile again. Keys that a run may change: ", absl::StrJoin(runTime, ", "));
+    if (absl::StartsWith(name, entry.key() + "."))
+      return invalid("'", name, "' belongs to '", entry.key(),
+                     "', which is compiled in; change the recipe and compile again",
+                     ". Keys that a run may change: ", absl::StrJoin(runTime, ", "));
     all.push_back(entry.key());
   }
   std::string near = nearestName(name, all);
@@ -156,4 +161,16 @@ int64_t RunTimeKeys::integer(const std::string &key, int64_t fallback) const {
 bool RunTimeKeys::boolean(const std::string &key, bool fallback) const {
   std::string value = text(key, "");
   return value.empty() ? fallback : value == "true";
+}
+
+absl::StatusOr<int64_t> recipe::rt::lastUpdate(const RunTimeKeys &keys, int64_t wanted) {
+  int64_t horizon = keys.integer("optim.max_steps", 0), warmUp = keys.integer("optim.warmup_steps", 0);
+  if (horizon < 1)
+    return invalid("the step has no 'optim.max_steps': it is not a training step");
+  if (warmUp >= horizon)
+    return invalid("'optim.warmup_steps' must be less than optim.max_steps, got ", warmUp, " and ", horizon);
+  if (wanted > horizon)
+    return invalid("--steps must not go beyond the schedule, optim.max_steps, got ", wanted, " and ", horizon,
+                   "; --set optim.max_steps changes it");
+  return wanted < 0 ? horizon : wanted;
 }

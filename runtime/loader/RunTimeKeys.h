@@ -34,5 +34,9 @@ private:
   std::array<double, RCP_RUN_VALUES> values{};
 };
 
+/// The number of updates after which a run of `wanted` updates ends; -1: of as many as the schedule has. Refuses more
+/// than that, and a schedule that ends before its warm-up does.
+absl::StatusOr<int64_t> lastUpdate(const RunTimeKeys &keys, int64_t wanted);
+
 } // namespace recipe::rt
 #endif

@@ -31,19 +31,6 @@ static absl::StatusOr<TextData> openData(const LoadedStep &loaded) {
   return openTextData(options);
 }
 
-/// The number of updates after which this run ends.
-static absl::StatusOr<int64_t> lastStep(const RunTimeKeys &keys, int64_t wanted) {
-  int64_t horizon = keys.integer("optim.max_steps", 0);
-  if (horizon < 1)
-    return absl::InvalidArgumentError("the step has no 'optim.max_steps': it is not a training step");
-  if (wanted < 0)
-    return horizon;
-  if (wanted > horizon)
-    return absl::InvalidArgumentError(absl::StrCat("--steps must not go beyond the schedule, optim.max_steps, got ",
-                                                   wanted, " and ", horizon, "; --set optim.max_steps changes it"));
-  return wanted;
-}
-
 namespace {
 
 /// One run from its first step to its weights.
@@ -154,8 +141,12 @@ absl::StatusOr<bool> TrainingRun::run() {
 absl::StatusOr<bool> recipe::rt::runTraining(const RunOptions &options) {
   LoadOptions loadOptions;
   loadOptions.overrides = options.overrides;
+  loadOptions.ranks = options.nodes;
   RCP_ASSIGN_OR_RETURN(LoadedStep loaded, loadStepFile(options.stepPath, loadOptions));
-  RCP_ASSIGN_OR_RETURN(int64_t last, lastStep(loaded.keys, options.steps));
+  if (options.nodes != 1)
+    return absl::UnimplementedError(
+        absl::StrCat("--nodes must be 1, got ", options.nodes, ": more than one node comes later"));
+  RCP_ASSIGN_OR_RETURN(int64_t last, lastUpdate(loaded.keys, options.steps));
   std::string folder = options.outputDir.empty() ? loaded.keys.text("experiment.output_dir", "") : options.outputDir;
   if (folder.empty())
     folder = "./output";

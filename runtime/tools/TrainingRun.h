@@ -13,6 +13,7 @@ struct RunOptions {
   std::string stepPath;
   std::vector<std::string> overrides; // --set key=value
   int64_t steps = -1;                 // updates of this run; -1: optim.max_steps
+  int64_t nodes = 1;                  // data-parallel ranks
   int threads = 0;                    // 0: one for each CPU, at most target.max_threads
   std::string outputDir;              // instead of experiment.output_dir, if not empty
   bool profile = false;               // time per kernel to `err` at the end

@@ -101,7 +101,10 @@ int main(int argc, char **argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     // Help and version arrive here too, with code 0.
-    return app.exit(error) == 0 ? 0 : 1;
+    if (error.get_exit_code() == 0)
+      return app.exit(error);
+    std::cerr << "recipedata: error: " << error.what() << "\nrecipedata --help lists commands and options\n";
+    return 1;
   }
 
   absl::Status status = tokenizeApp->parsed()  ? tokenize(arguments)
@@ -109,7 +112,7 @@ int main(int argc, char **argv) {
                         : verifyApp->parsed()  ? verify(arguments)
                                                : baseline(arguments);
   if (!status.ok()) {
-    std::cerr << "recipedata: " << status.message() << "\n";
+    std::cerr << "recipedata: error: " << status.message() << "\n";
     return 1;
   }
   return 0;

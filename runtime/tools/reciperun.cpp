@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
+#include <limits>
 #include <unistd.h>
 
 using namespace recipe::rt;
@@ -43,19 +44,18 @@ static int report(const absl::Status &status) {
 static int run(int argc, char **argv) {
   CLI::App app{"Trains from a compiled step."};
   RunOptions options;
-  int64_t nodes = 1;
   bool manifest = false;
   app.set_version_flag("--version", "reciperun " RECIPEC_VERSION "\nstep format " +
                                         std::to_string(recipe::abi::kStepFormatVersion) + "\nkernel ABI " +
                                         std::to_string(RCP_ABI_VERSION));
   app.add_option("step", options.stepPath, "file that `recipec compile` wrote")->required();
   app.add_option("--steps", options.steps, "updates of this run; default: optim.max_steps")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t(0), std::numeric_limits<int64_t>::max()));
   app.add_option("--set", options.overrides, "change a run-time key: key=value; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--threads", options.threads, "default: one for each CPU, at most target.max_threads")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--nodes", nodes, "data-parallel ranks");
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--nodes", options.nodes, "data-parallel ranks");
   app.add_option("--output-dir", options.outputDir, "instead of experiment.output_dir");
   app.add_flag("--print-manifest", manifest, "print what the file says of itself and end");
   app.add_flag("--profile", options.profile, "print the time of each kernel at the end");
@@ -68,9 +68,6 @@ static int run(int argc, char **argv) {
     std::fprintf(stderr, "reciperun --help lists the options\n");
     return kUserError;
   }
-  if (nodes != 1)
-    return report(absl::UnimplementedError("--nodes must be 1, got " + std::to_string(nodes) +
-                                           ": more than one node comes later"));
   if (manifest) {
     absl::Status status = printManifest(options.stepPath, stdout);
     return status.ok() ? 0 : report(status);

@@ -55,12 +55,12 @@ TEST_F(RecipedataTest, VerifyFindsWhatInspectCannot) {
   run("inspect t.tok");
   EXPECT_EQ(code, 0);
   run("verify t.tok");
-  expectError("recipedata: t.tok: the tokens are damaged");
+  expectError("recipedata: error: t.tok: the tokens are damaged");
 }
 
 TEST_F(RecipedataTest, ErrorsNameThePlaceAndLeaveNoFile) {
   run("tokenize absent.txt -o t.tok");
-  expectError("recipedata: absent.txt: cannot be opened: No such file or directory");
+  expectError("recipedata: error: absent.txt: cannot be opened: No such file or directory");
   folder.write("a.txt", "x");
   run("tokenize a.txt -o absent/t.tok");
   expectError("absent/t.tok: cannot be created: No such file or directory");

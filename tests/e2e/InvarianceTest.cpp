@@ -1,0 +1,97 @@
+// Every way to run one global batch gives the same bits: micro-batches, threads, native or interpreted, again.
+#include "tests/e2e/Workspace.h"
+#include <algorithm>
+#include <cstdio>
+#include <gtest/gtest.h>
+
+namespace recipe::test {
+
+namespace {
+
+/// Losses and gradient norms of the updates, as text that stands for their bits.
+std::string bits(double loss, double gradNorm) {
+  char line[100];
+  std::snprintf(line, sizeof line, "%a %a\n", loss, gradNorm);
+  return line;
+}
+
+struct InvarianceTest : testing::TestWithParam<const char *> {
+  void compile(int batch, int accumulation) {
+    name = std::to_string(batch) + "x" + std::to_string(accumulation);
+    space.must("recipec compile " + std::string(GetParam()) + ".recipe --set data.batch_size=" + std::to_string(batch) +
+               " --set optim.grad_accum_steps=" + std::to_string(accumulation) + " -o " + name + ".bin");
+  }
+
+  /// Trains `name` and compares everything with the first run of this test.
+  void train(int threads, const std::string &suffix = "") {
+    std::string dir = name + "-" + std::to_string(threads) + suffix;
+    space.must("reciperun " + name + ".bin --threads " + std::to_string(threads) + " --output-dir " + dir);
+    std::string updates;
+    for (const nlohmann::json &record : space.steps(dir))
+      updates += bits(record["loss"], record["grad_norm"]);
+    std::string weights = space.files().read(dir + "/model.safetensors");
+    if (expectedUpdates.empty()) {
+      ASSERT_EQ(std::count(updates.begin(), updates.end(), '\n'), kUpdates);
+      ASSERT_GT(weights.size(), 50000u);
+      expectedUpdates = updates;
+      expectedWeights = weights;
+    }
+    EXPECT_EQ(updates, expectedUpdates) << dir;
+    EXPECT_TRUE(weights == expectedWeights) << dir << ": other weights";
+  }
+
+  void interpret() {
+    Outcome outcome = space.must("recipec interpret " + name + ".bin --mode exact --steps " + std::to_string(kUpdates));
+    std::istringstream lines(outcome.out);
+    std::string updates, line;
+    while (std::getline(lines, line)) {
+      double loss, gradNorm;
+      ASSERT_EQ(std::sscanf(line.c_str(), "step %*d loss %lf grad_norm %lf", &loss, &gradNorm), 2) << line;
+      updates += bits(loss, gradNorm);
+    }
+    EXPECT_EQ(updates, expectedUpdates) << name << " interpreted";
+  }
+
+  /// Equal bits say something only if they change when they should.
+  void expectOtherBitsWithAnotherSeed() {
+    space.must("reciperun " + name + ".bin --set experiment.seed=1 --output-dir other");
+    std::string updates;
+    for (const nlohmann::json &record : space.steps("other"))
+      updates += bits(record["loss"], record["grad_norm"]);
+    EXPECT_NE(updates, expectedUpdates);
+    EXPECT_FALSE(space.files().read("other/model.safetensors") == expectedWeights);
+  }
+
+  Workspace space;
+  std::string name, expectedUpdates, expectedWeights;
+};
+
+} // namespace
+
+// 16 samples have 8 batch segments of 2: a micro-batch of 16, 8 or 4 is several whole segments, one of 2 is one, one of
+// 1 is half of one.
+TEST_P(InvarianceTest, FactoringsThreadsAndTheInterpreterAgree) {
+  for (int batch : {16, 8, 4, 2, 1}) {
+    compile(batch, 16 / batch);
+    train(1);
+    train(2);
+    interpret();
+  }
+  train(2, "-again");
+  train(3);
+  expectOtherBitsWithAnotherSeed();
+}
+
+// Another number of segments: 12 samples have 4 of 3.
+TEST_P(InvarianceTest, FactoringsOfAnOddBatchAgree) {
+  for (int batch : {12, 3, 1}) {
+    compile(batch, 12 / batch);
+    train(2);
+    interpret();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, InvarianceTest, testing::Values("gpt2", "llama"),
+                         [](const auto &info) { return std::string(info.param); });
+
+} // namespace recipe::test

@@ -1,0 +1,44 @@
+// The certificate holds: a run never has more anonymous and shared memory than it says, but for one constant.
+#include "tests/e2e/Workspace.h"
+#include <gtest/gtest.h>
+
+namespace recipe::test {
+
+/// For the program itself, its threads' stacks and its buffers of text.
+static const uint64_t kOutsideArena = 200ull << 20;
+
+static void expectWithinCertificate(const Workspace &space, const std::string &step) {
+  space.must("reciperun " + step + " --steps 2 --set logging.log_interval=1 --output-dir run");
+  uint64_t certified = space.step(step).certificate().rows(0).total_bytes(), peak = 0;
+  for (const nlohmann::json &record : space.steps("run"))
+    peak = std::max(peak, record["peak_memory_bytes"].get<uint64_t>());
+  EXPECT_GT(peak, 0u);
+  EXPECT_LE(peak, certified + kOutsideArena);
+  std::printf("%s: peak %.1f MiB, certificate %.1f MiB\n", step.c_str(), double(peak) / (1 << 20),
+              double(certified) / (1 << 20));
+}
+
+TEST(MemoryTest, TinyRecipes) {
+  Workspace space;
+  for (std::string name : {"gpt2", "llama"}) {
+    space.must("recipec compile " + name + ".recipe -o " + name + ".bin");
+    expectWithinCertificate(space, name + ".bin");
+  }
+}
+
+TEST(MemoryTest, Quickstart) {
+  Workspace space;
+  space.must("recipec compile " RECIPEC_SOURCE_DIR "/recipes/quickstart.recipe -o step.bin --set data.path=text.tok");
+  expectWithinCertificate(space, "step.bin");
+}
+
+// Large enough that a second copy of weights and optimizer would show.
+TEST(MemoryTest, StateOfSeveralHundredMegabytes) {
+  Workspace space;
+  space.must("recipec compile llama.recipe -o step.bin --set model.config.hidden_size=640 --set "
+             "model.config.intermediate_size=2048 --set model.config.num_hidden_layers=8 --set data.batch_size=1");
+  EXPECT_GT(space.step("step.bin").certificate().rows(0).total_bytes(), 2 * kOutsideArena);
+  expectWithinCertificate(space, "step.bin");
+}
+
+} // namespace recipe::test

@@ -1,0 +1,54 @@
+// The large recipes compile, without their data and on any machine, and say what they need.
+#include "tests/e2e/Workspace.h"
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace recipe::test {
+
+namespace {
+
+struct Large {
+  const char *name;
+  int64_t parameters;
+  std::vector<int64_t> ranks;
+};
+
+struct RecipesCompileTest : testing::TestWithParam<Large> {};
+
+} // namespace
+
+TEST_P(RecipesCompileTest, PrintsItsCertificate) {
+  const Large &large = GetParam();
+  Workspace space;
+  std::string recipe = RECIPEC_SOURCE_DIR "/recipes/" + std::string(large.name) + ".recipe";
+  Outcome outcome = space.must("recipec compile " + recipe + " -o step.bin");
+  for (const char *part : {"\nmemory of one rank, MiB\n", "\nat its peak, MiB\n", "\nstep.bin: "})
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  std::printf("%s", outcome.out.substr(outcome.out.find("\nstep.bin: ") + 1).c_str());
+
+  abi::Step step = space.step("step.bin");
+  EXPECT_EQ(step.manifest().parameter_count(), large.parameters);
+  EXPECT_EQ(std::vector<int64_t>(step.manifest().legal_ranks().begin(), step.manifest().legal_ranks().end()),
+            large.ranks);
+  ASSERT_EQ(size_t(step.certificate().rows_size()), large.ranks.size());
+  for (const auto &row : step.certificate().rows()) {
+    uint64_t sum = 0;
+    for (const auto &category : row.categories())
+      sum += category.bytes();
+    EXPECT_EQ(sum, row.total_bytes());
+    // Weights, one gradient and the two moments, 4 bytes each, are the least that can be.
+    EXPECT_GE(row.total_bytes(), uint64_t(16 * large.parameters));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Recipes, RecipesCompileTest,
+    testing::Values(Large{"llama7b", 6738415616, {1, 2, 4, 8}}, Large{"gpt2-124m", 124439808, {1, 2}},
+                    Large{"llama-3.2-1b", 1235814400, {1, 2, 4, 8}}),
+    [](const auto &info) {
+      std::string name = info.param.name;
+      name.erase(std::remove_if(name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }), name.end());
+      return name;
+    });
+
+} // namespace recipe::test
