@@ -49,7 +49,7 @@ static std::string inputOf(const Compilation &failed, const Phase &phase) {
   Compilation again{failed.recipe, failed.options, context};
   ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
   for (const Phase &earlier : phases()) {
-    if (&earlier == &phase)
+    if (earlier.name == phase.name)
       break;
     if (earlier.run(again) != Outcome::Done)
       return "";
@@ -79,7 +79,8 @@ static Outcome dump(Compilation &compilation, const Phase &phase) {
   if (std::error_code error = llvm::sys::fs::create_directories(folder))
     problem = ("error: " + folder + ": " + error.message()).str();
   // Numbered, so that a listing shows the order.
-  size_t number = &phase - phases().begin();
+  size_t number =
+      llvm::find_if(phases(), [&](const Phase &other) { return other.name == phase.name; }) - phases().begin();
   SmallString<128> path = folder;
   llvm::sys::path::append(path, llvm::formatv("{0:D2}-{1}.mlir", number, phase.name).str());
   if (problem.empty() && writeText(path, printModule(*compilation.module), problem))

@@ -1,8 +1,11 @@
 // The pipeline as a whole: what comes out, that it is the same every time, and what it refuses.
 #include "TinyRecipe.h"
+#include "compiler/PhaseRunner.h"
 #include "dialects/step/Step.h"
-#include "llvm/ADT/DenseSet.h"
+#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/FileSystem.h"
 #include <gtest/gtest.h>
 
 using namespace recipe::test;
@@ -124,6 +127,41 @@ TEST(Pipeline, StopsAfterAPhase) {
   ASSERT_EQ(compiled->outcome, Outcome::Done);
   EXPECT_EQ(compiled->compilation->seconds.back().first, "fuse");
   EXPECT_TRUE(compiled->compilation->bytes.empty());
+}
+
+TEST(Pipeline, OurMistakeLeavesAReproducer) {
+  using recipe::Compilation;
+  llvm::CrashRecoveryContext::Enable();
+  const recipe::Phase broken[] = {
+      {"fuse", "", [](Compilation &) { return Outcome::Bug; }, nullptr},
+      {"fuse", "",
+       [](Compilation &c) {
+         c.module = nullptr; // whatever a crash leaves behind
+         abort();
+         return Outcome::Done;
+       },
+       nullptr},
+      {"fuse", "", [](Compilation &) { return Outcome::Done; },
+       [](mlir::ModuleOp module) -> llvm::LogicalResult { return module.emitError("not as promised"); }},
+  };
+  std::unique_ptr<Compiled> upToShard = compileText(kTinyLlama, "shard");
+  for (const recipe::Phase &phase : broken) {
+    std::unique_ptr<Compiled> compiled = compileText(kTinyLlama, "shard");
+    ASSERT_EQ(runPhase(*compiled->compilation, phase), Outcome::Bug);
+    std::string path = compiled->compilation->reproducer;
+    ASSERT_FALSE(path.empty());
+    mlir::OwningOpRef<mlir::ModuleOp> input = mlir::parseSourceFile<mlir::ModuleOp>(path, &compiled->context);
+    llvm::sys::fs::remove(path);
+    ASSERT_TRUE(input);
+    // It is what the phase was given.
+    auto text = [](mlir::ModuleOp module) {
+      std::string result;
+      llvm::raw_string_ostream stream(result);
+      module.print(stream);
+      return result;
+    };
+    EXPECT_TRUE(text(*input) == text(*upToShard->compilation->module));
+  }
 }
 
 TEST(Pipeline, ConfigProblemsAreTheUsersAndComeTogether) {

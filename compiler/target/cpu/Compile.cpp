@@ -6,6 +6,7 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -110,11 +111,17 @@ Expected<std::string> compileKernels(ArrayRef<step::KernelOp> kernels, const ste
         errors[index] = noMachine;
         continue;
       }
-      Expected<SmallVector<char, 0>> object = compileKernel(kernels[index], target, **machine);
-      if (object)
-        objects[index] = std::move(*object);
-      else
-        errors[index] = toString(object.takeError());
+      step::KernelOp kernel = kernels[index];
+      auto compileOne = [&] {
+        Expected<SmallVector<char, 0>> object = compileKernel(kernel, target, **machine);
+        if (object)
+          objects[index] = std::move(*object);
+        else
+          errors[index] = toString(object.takeError());
+      };
+      // Takes effect where the tool has enabled crash recovery; it works per thread.
+      if (!CrashRecoveryContext().RunSafely(compileOne))
+        errors[index] = "code generation crashed for kernel '" + kernel.getSymName().str() + "'";
     }
   };
   std::vector<std::thread> helpers;
