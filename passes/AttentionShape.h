@@ -1,7 +1,7 @@
 // Sizes, tiles and scratch of the attention kernels: what kernel-select promises and codegen uses.
 //
-// One workgroup computes one (sample, query head) forward, one (sample, kv head) backward. Scores exist for `block` query rows at a
-// time, against all keys up to the diagonal: scratch grows with T, never with T x T.
+// One workgroup computes one (sample, query head) forward, one (sample, kv head) backward. Scores exist for `block`
+// query rows at a time, against all keys up to the diagonal: scratch grows with T, never with T x T.
 #ifndef PASSES_ATTENTIONSHAPE_H
 #define PASSES_ATTENTIONSHAPE_H
 
@@ -13,7 +13,7 @@ namespace recipe {
 struct AttentionShape {
   int64_t samples, positions, heads, kvHeads, size; // B, T, H, K, E
   bool dropout, backward;
-  int64_t tileRows, tileVectors;                     // register tile: rows x (vectors * 16 lanes)
+  int64_t tileRows, tileVectors; // register tile: rows x (vectors * 16 lanes)
 
   static void chooseTile(const step::TargetInfo &target, int64_t &rows, int64_t &vectors) {
     bool wide = target.vectorBits >= 512 && target.vectorRegisters >= 32;
@@ -25,7 +25,7 @@ struct AttentionShape {
 
   int64_t group() const { return heads / kvHeads; }
   int64_t panelWidth() const { return 16 * tileVectors; }
-  int64_t block() const { return 4 * tileRows; }                                // query rows at a time
+  int64_t block() const { return 4 * tileRows; } // query rows at a time
   int64_t keyPanels() const { return roundUp(positions, panelWidth()) / panelWidth(); }
   int64_t sizePanels() const { return roundUp(size, panelWidth()) / panelWidth(); }
   int64_t paddedSize() const { return sizePanels() * panelWidth(); }
@@ -41,7 +41,7 @@ struct AttentionShape {
   }
 
   // Scratch, in floats; each part starts at a multiple of 16.
-  int64_t transposedFloats() const { return keyPanels() * size * panelWidth() + 16; } // [panel of keys][e][key]
+  int64_t transposedFloats() const { return keyPanels() * size * panelWidth() + 16; }        // [panel of keys][e][key]
   int64_t rowPanelFloats() const { return sizePanels() * paddedKeys() * panelWidth() + 16; } // [panel of e][key][e]
   int64_t rowBlockFloats() const { return block() * paddedSize(); }
   int64_t scoreFloats() const { return block() * scoreStride(); }
@@ -49,8 +49,8 @@ struct AttentionShape {
   int64_t sumFloats() const { return paddedKeys() * paddedSize(); }
 
   struct Layout {
-    int64_t keysTransposed, valuesTransposed, rowPanels, queries, outputGradients, scores, gradients, weights, stats, deltas,
-        keySums, valueSums, pending, total;
+    int64_t keysTransposed, valuesTransposed, rowPanels, queries, outputGradients, scores, gradients, weights, stats,
+        deltas, keySums, valueSums, pending, total;
   };
   Layout layout() const {
     Layout at{};

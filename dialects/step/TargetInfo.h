@@ -14,7 +14,7 @@ struct TargetInfo {
   int64_t vectorRegisters = 16;      // architectural vector registers of that width
   int64_t l1Bytes = 32 << 10;
   int64_t l2Bytes = 512 << 10;
-  int64_t maxThreads = 16;           // target.max_threads
+  int64_t maxThreads = 16; // target.max_threads
 };
 } // namespace recipe::step
 #endif

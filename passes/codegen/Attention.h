@@ -1,17 +1,17 @@
 // The attention families: packing, register tiles and row work that forward and backward share.
 //
-// Every chain of docs/numerics.md ("attention") is one register lane: scores chain over e with keys in the lanes, outputs and dq chain over
-// keys with e in the lanes, dk and dv chain over queries with e in the lanes and rest in scratch between query blocks.
-// Keys right of the diagonal never enter a chain: a tile runs its rows together up to the first row's diagonal, then each
-// further key only for the rows that see it.
+// Every chain of docs/numerics.md ("attention") is one register lane: scores chain over e with keys in the lanes,
+// outputs and dq chain over keys with e in the lanes, dk and dv chain over queries with e in the lanes and rest in
+// scratch between query blocks. Keys right of the diagonal never enter a chain: a tile runs its rows together up to the
+// first row's diagonal, then each further key only for the rows that see it.
 #ifndef PASSES_CODEGEN_ATTENTION_H
 #define PASSES_CODEGEN_ATTENTION_H
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "passes/AttentionShape.h"
 #include "passes/codegen/EmitPolicy.h"
 #include "passes/codegen/KernelBuilder.h"
 #include "passes/codegen/KernelFamily.h"
-#include "mlir/IR/BuiltinAttributes.h"
 
 namespace recipe::codegen {
 
@@ -37,9 +37,9 @@ private:
   Address part(int64_t floats) { return b.scratch(floats * 4); }
 
   // AttentionTiles.cpp
-  void packTransposed(Rows from, int64_t to);                   // [panel of keys][e][key], keys beyond T zero
-  void packRowPanels(Rows from, int64_t to);                    // [panel of e][key][e], beyond T and E zero
-  void packRowBlock(Rows from, Val firstRow, int64_t to);       // [block][padded E], beyond T and E zero
+  void packTransposed(Rows from, int64_t to);             // [panel of keys][e][key], keys beyond T zero
+  void packRowPanels(Rows from, int64_t to);              // [panel of e][key][e], beyond T and E zero
+  void packRowBlock(Rows from, Val firstRow, int64_t to); // [block][padded E], beyond T and E zero
   Vals zeroTile();
   // values[r][v] = chain over k in [lo, hi) of left[r * leftStride + k] * panel[k][v], continuing.
   Vals chainRows(Address left, int64_t leftStride, Address panel, Val lo, Val hi, Vals values);

@@ -84,7 +84,8 @@ void AttentionEmitter::sumQueries(Val firstRow, int64_t left, int64_t right, int
   int64_t rows = spec.tileRows, vectors = spec.tileVectors;
   Val end = b.imin(b.isub(b.i64(spec.positions), firstRow), b.i64(spec.block())); // rows of the block that exist
   b.forLoop(b.i64(0), b.iadd(firstRow, end), b.i64(rows), [&](Val firstKey) {
-    // The first row of the block that every key of the tile sees. On the diagonal the rows before it come one pair at a time.
+    // The first row of the block that every key of the tile sees. On the diagonal the rows before it come one pair at a
+    // time.
     Val together = b.imin(b.imax(b.iadd(b.isub(firstKey, firstRow), rows - 1), b.i64(0)), end);
     Address weights = b.at(part(left), firstKey);
     Address tile = b.at(part(sums), b.imul(firstKey, spec.paddedSize()));
@@ -133,9 +134,8 @@ void AttentionEmitter::mergeGroup(Val headInGroup, int64_t sums, int64_t pending
         });
         return Vals{b.iadd(l[0], 1)};
       });
-  b.forLoop(0, spec.sumFloats(), kLanes, [&](Val i) {
-    b.storeLanes(b.at(pendingSums(pending, level[0]), i), b.loadLanes(b.at(part(sums), i)));
-  });
+  b.forLoop(0, spec.sumFloats(), kLanes,
+            [&](Val i) { b.storeLanes(b.at(pendingSums(pending, level[0]), i), b.loadLanes(b.at(part(sums), i))); });
 }
 
 // The finished tree of the group, without padding. What an odd group leaves pending is joined from the lowest level up.

@@ -30,7 +30,8 @@ void AttentionEmitter::emitForward() {
         Val term = train::softmaxTerm(policy, b.loadLanes(b.at(scores, j)), rowMaxLanes);
         if (mask)
           term = b.select(mask, term, b.lanes(0.0));
-        Val weight = spec.dropout ? train::applyDropout(policy, keptLanes(sample, head, row, j), term, keepScale) : term;
+        Val weight =
+            spec.dropout ? train::applyDropout(policy, keptLanes(sample, head, row, j), term, keepScale) : term;
         b.storeLanes(b.at(scores, j), weight);
         return Vals{b.add(carried[0], term)};
       });

@@ -8,9 +8,9 @@ using namespace llvm;
 namespace recipe::codegen {
 
 AttentionSpec::AttentionSpec(mlir::DictionaryAttr spec)
-    : AttentionShape{specInt(spec, "samples"),        specInt(spec, "positions"), specInt(spec, "heads"),
-                     specInt(spec, "kv_heads"),       specInt(spec, "size"),      specFloat(spec, "dropout") != 0,
-                     specInt(spec, "backward") != 0,  specInt(spec, "tile_rows"), specInt(spec, "tile_vectors")},
+    : AttentionShape{specInt(spec, "samples"),       specInt(spec, "positions"), specInt(spec, "heads"),
+                     specInt(spec, "kv_heads"),      specInt(spec, "size"),      specFloat(spec, "dropout") != 0,
+                     specInt(spec, "backward") != 0, specInt(spec, "tile_rows"), specInt(spec, "tile_vectors")},
       scale(specFloat(spec, "scale")), dropoutProbability(specFloat(spec, "dropout")) {}
 
 AttentionEmitter::Rows AttentionEmitter::rowsOf(unsigned buffer, Val sample, Val head, int64_t heads) {
@@ -30,9 +30,11 @@ void AttentionEmitter::packTransposed(Rows from, int64_t to) {
     for (int64_t i = 0; i < eight; ++i) {
       Val key = b.iadd(firstKey, i);
       Val inside = b.ilt(key, b.i64(spec.positions));
-      Address row = b.at(b.at(from.base, b.imul(wholeKeys ? key : b.imin(key, b.i64(spec.positions - 1)), from.stride)), e);
+      Address row =
+          b.at(b.at(from.base, b.imul(wholeKeys ? key : b.imin(key, b.i64(spec.positions - 1)), from.stride)), e);
       Val value = wholeE ? b.load(row, rowType)
-                         : b.ir().CreateMaskedLoad(rowType, row.pointer, Align(4), ConstantVector::get(on), Constant::getNullValue(rowType));
+                         : b.ir().CreateMaskedLoad(rowType, row.pointer, Align(4), ConstantVector::get(on),
+                                                   Constant::getNullValue(rowType));
       rows.push_back(wholeKeys ? value : b.select(inside, value, Constant::getNullValue(rowType)));
     }
     transpose8x8(b, rows);
@@ -78,7 +80,16 @@ void AttentionEmitter::packRowBlock(Rows from, Val firstRow, int64_t to) {
         b.storeLanes(b.at(out, e), value);
       }
     };
-    b.ifElse(b.ilt(row, b.i64(spec.positions)), [&] { copy(true); return Vals(); }, [&] { copy(false); return Vals(); });
+    b.ifElse(
+        b.ilt(row, b.i64(spec.positions)),
+        [&] {
+          copy(true);
+          return Vals();
+        },
+        [&] {
+          copy(false);
+          return Vals();
+        });
   });
 }
 
@@ -185,9 +196,9 @@ void AttentionEmitter::forBlockRows(Val firstRow, function_ref<void(Val rowInBlo
 
 Val AttentionEmitter::keptLanes(Val sample, Val head, Val row, Val firstKey) {
   EmitPolicy &p = policy;
-  auto key = train::dropoutKey(p, p.words(b.param(offsetof(rcp_step_params_v1, seed), b.i64Type())),
-                               p.words(b.scalar(0)).w0,
-                               p.words(b.param(offsetof(rcp_step_params_v1, step), b.i64Type())).w0);
+  auto key =
+      train::dropoutKey(p, p.words(b.param(offsetof(rcp_step_params_v1, seed), b.i64Type())), p.words(b.scalar(0)).w0,
+                        p.words(b.param(offsetof(rcp_step_params_v1, step), b.i64Type())).w0);
   Val globalSample = b.iadd(b.param(offsetof(rcp_step_params_v1, first_sample), b.i64Type()), sample);
   Val rowNumber = b.iadd(b.imul(b.iadd(b.imul(globalSample, spec.heads), head), spec.positions), row);
   auto element = train::offsetCounter(p, p.words(b.iadd(b.imul(rowNumber, spec.positions), firstKey)), b.laneIndex());

@@ -14,8 +14,8 @@ class Module;
 namespace recipe::codegen {
 class KernelBuilder;
 
-// Emits the body of one kernel into the builder's open function: the code of one workgroup. Deterministic. `body` is the fused region of
-// families that are generated from it, else empty.
+// Emits the body of one kernel into the builder's open function: the code of one workgroup. Deterministic. `body` is
+// the fused region of families that are generated from it, else empty.
 using EmitRule = llvm::Error (*)(KernelBuilder &builder, mlir::DictionaryAttr spec, mlir::Region &body);
 
 struct NamedEmitRule {
@@ -29,8 +29,10 @@ llvm::ArrayRef<NamedEmitRule> attentionFamilies();
 llvm::ArrayRef<NamedEmitRule> lossFamilies();
 llvm::ArrayRef<NamedEmitRule> updateFamilies();
 
-// Adds the function of `kernel` (its symbol name, ABI of runtime/abi/kernel_abi.h) to `module`. Thread-safe for different modules.
-llvm::Expected<llvm::Function *> emitKernel(step::KernelOp kernel, const step::TargetInfo &target, llvm::Module &module);
+// Adds the function of `kernel` (its symbol name, ABI of runtime/abi/kernel_abi.h) to `module`. Thread-safe for
+// different modules.
+llvm::Expected<llvm::Function *> emitKernel(step::KernelOp kernel, const step::TargetInfo &target,
+                                            llvm::Module &module);
 
 } // namespace recipe::codegen
 #endif

@@ -1,14 +1,13 @@
 // Launches of attention and its gradient: one workgroup for each (sample, query head) or (sample, kv head).
+#include "mlir/IR/Builders.h"
 #include "passes/AttentionShape.h"
 #include "passes/select/KernelRule.h"
-#include "mlir/IR/Builders.h"
 
 using namespace mlir;
 
 namespace recipe::select {
 
-template <class Op>
-static void planAttention(Op op, const step::TargetInfo &target, bool backward, KernelPlan &plan) {
+template <class Op> static void planAttention(Op op, const step::TargetInfo &target, bool backward, KernelPlan &plan) {
   ArrayRef<int64_t> q = cast<RankedTensorType>(op.getQ().getType()).getShape();
   AttentionShape shape{};
   shape.samples = q[0], shape.positions = q[1], shape.heads = op.getHeads(), shape.kvHeads = op.getKvHeads();
@@ -19,7 +18,9 @@ static void planAttention(Op op, const step::TargetInfo &target, bool backward, 
   Builder b(op.getContext());
   Launch launch;
   launch.family = "attention";
-  auto set = [&](StringRef name, int64_t value) { launch.spec.push_back(b.getNamedAttr(name, b.getI64IntegerAttr(value))); };
+  auto set = [&](StringRef name, int64_t value) {
+    launch.spec.push_back(b.getNamedAttr(name, b.getI64IntegerAttr(value)));
+  };
   set("samples", shape.samples), set("positions", shape.positions), set("heads", shape.heads);
   set("kv_heads", shape.kvHeads), set("size", shape.size), set("backward", backward);
   set("tile_rows", shape.tileRows), set("tile_vectors", shape.tileVectors);

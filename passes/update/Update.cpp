@@ -143,8 +143,8 @@ LogicalResult UpdatePass::buildInit(ModuleOp module, ArrayRef<Trained> trained) 
       buildFill(builder, parameter, constant.getValueAsDouble());
       continue;
     }
-    Value drawn = InitNormalOp::create(builder, loc("init " + name), parameter.getType(), init.getAs<FloatAttr>("normal"),
-                                       builder.getI64IntegerAttr(nameHash(name)));
+    Value drawn = InitNormalOp::create(builder, loc("init " + name), parameter.getType(),
+                                       init.getAs<FloatAttr>("normal"), builder.getI64IntegerAttr(nameHash(name)));
     writeVariable(builder, name, drawn);
   }
   for (const Trained &one : trained) {

@@ -1,4 +1,5 @@
-// Attention at odd sizes: groups of query heads, rows that end inside tiles and blocks, head sizes that are no multiple of a vector.
+// Attention at odd sizes: groups of query heads, rows that end inside tiles and blocks, head sizes that are no multiple
+// of a vector.
 #include "tests/numerics/KernelTables.h"
 
 using namespace recipe;
@@ -18,8 +19,8 @@ std::string tensor(int64_t a, int64_t b, int64_t c) {
 
 std::string attributes(const Shape &s) {
   return "heads = " + std::to_string(s.heads) + " : i64, kv_heads = " + std::to_string(s.kvHeads) +
-         " : i64, scale = 0.31 : f64, dropout = " + std::to_string(s.dropout) + " : f64, dropout_id = " +
-         (s.dropout != 0 ? "3000000019" : "0") + " : i64";
+         " : i64, scale = 0.31 : f64, dropout = " + std::to_string(s.dropout) +
+         " : f64, dropout_id = " + (s.dropout != 0 ? "3000000019" : "0") + " : i64";
 }
 
 void stepScalars(rcp_step_params_v1 &params) {
@@ -31,21 +32,22 @@ void stepScalars(rcp_step_params_v1 &params) {
 
 std::vector<KernelCase> attentionCases() {
   const Shape shapes[] = {
-      {"OnePosition", 1, 1, 1, 1, 1, 0},         {"TwoPositions", 1, 2, 2, 1, 3, 0},
-      {"OddSizes", 2, 7, 3, 3, 5, 0},            {"BlockEdge", 1, 24, 2, 2, 16, 0},
-      {"BeyondBlock", 1, 25, 2, 2, 16, 0},       {"TileEdge", 1, 49, 1, 1, 33, 0},
-      {"GroupOfTwo", 2, 31, 4, 2, 8, 0},         {"GroupOfThree", 1, 19, 3, 1, 6, 0},
-      {"GroupOfFive", 1, 13, 5, 1, 4, 0},        {"GroupOfSix", 1, 50, 12, 2, 10, 0},
-      {"HeadOf64", 1, 97, 2, 2, 64, 0},          {"HeadOf128", 1, 65, 2, 1, 128, 0},
-      {"Dropout", 2, 37, 4, 2, 12, 0.1},         {"DropoutHeavy", 1, 70, 2, 2, 20, 0.75},
-      {"LongRow", 1, 301, 1, 1, 7, 0},
+      {"OnePosition", 1, 1, 1, 1, 1, 0},   {"TwoPositions", 1, 2, 2, 1, 3, 0},      {"OddSizes", 2, 7, 3, 3, 5, 0},
+      {"BlockEdge", 1, 24, 2, 2, 16, 0},   {"BeyondBlock", 1, 25, 2, 2, 16, 0},     {"TileEdge", 1, 49, 1, 1, 33, 0},
+      {"GroupOfTwo", 2, 31, 4, 2, 8, 0},   {"GroupOfThree", 1, 19, 3, 1, 6, 0},     {"GroupOfFive", 1, 13, 5, 1, 4, 0},
+      {"GroupOfSix", 1, 50, 12, 2, 10, 0}, {"HeadOf64", 1, 97, 2, 2, 64, 0},        {"HeadOf128", 1, 65, 2, 1, 128, 0},
+      {"Dropout", 2, 37, 4, 2, 12, 0.1},   {"DropoutHeavy", 1, 70, 2, 2, 20, 0.75}, {"LongRow", 1, 301, 1, 1, 7, 0},
   };
   std::vector<KernelCase> cases;
   for (const Shape &s : shapes) {
-    std::string q = tensor(s.samples, s.positions, s.heads * s.size), kv = tensor(s.samples, s.positions, s.kvHeads * s.size),
-                row = tensor(s.samples, s.heads, s.positions);
-    cases.push_back({std::string("Attention") + s.name, "train.attention", attributes(s), {{q, normal(2)}, {kv, normal(2)}, {kv}},
-                     {q, row, row}, stepScalars});
+    std::string q = tensor(s.samples, s.positions, s.heads * s.size),
+                kv = tensor(s.samples, s.positions, s.kvHeads * s.size), row = tensor(s.samples, s.heads, s.positions);
+    cases.push_back({std::string("Attention") + s.name,
+                     "train.attention",
+                     attributes(s),
+                     {{q, normal(2)}, {kv, normal(2)}, {kv}},
+                     {q, row, row},
+                     stepScalars});
     cases.push_back({std::string("AttentionGrad") + s.name,
                      "train.attention_grad",
                      attributes(s),
