@@ -38,7 +38,7 @@ static int run(int argc, char **argv) {
       ->allow_extra_args(false);
   compile->add_flag("--timing", compileRequest.timing, "print the time of each phase");
   compile->add_option("--threads", compileRequest.threads, "threads of the compiler; default: all cores")
-      ->check(CLI::Range(1u, 1024u));
+      ->check(CLI::Range(1u, 1024u).description(""));
   compile->callback([&] { code = compileCommand(compileRequest); });
 
   CheckRequest checkRequest;
@@ -55,7 +55,7 @@ static int run(int argc, char **argv) {
   interpret->add_option("--set", interpretRequest.sets, "change a run-time key: key=value; may be repeated")
       ->allow_extra_args(false);
   interpret->add_option("--steps", interpretRequest.steps, "updates to run")
-      ->check(CLI::Range(int64_t(1), std::numeric_limits<int64_t>::max()));
+      ->check(CLI::Range(int64_t(1), std::numeric_limits<int64_t>::max()).description(""));
   interpret->add_option("--mode", mode, "fp64, or exact: the bits of native code")
       ->check(CLI::IsMember({"fp64", "exact"}));
   interpret->add_option(

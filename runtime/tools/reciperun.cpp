@@ -50,11 +50,11 @@ static int run(int argc, char **argv) {
                                         std::to_string(RCP_ABI_VERSION));
   app.add_option("step", options.stepPath, "file that `recipec compile` wrote")->required();
   app.add_option("--steps", options.steps, "updates of this run; default: optim.max_steps")
-      ->check(CLI::Range(int64_t(0), std::numeric_limits<int64_t>::max()));
+      ->check(CLI::Range(int64_t(0), std::numeric_limits<int64_t>::max()).description(""));
   app.add_option("--set", options.overrides, "change a run-time key: key=value; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--threads", options.threads, "default: one for each CPU, at most target.max_threads")
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1, 4096).description(""));
   app.add_option("--nodes", options.nodes, "data-parallel ranks");
   app.add_option("--output-dir", options.outputDir, "instead of experiment.output_dir");
   app.add_flag("--print-manifest", manifest, "print what the file says of itself and end");
