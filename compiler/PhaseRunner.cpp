@@ -1,4 +1,6 @@
 #include "compiler/PhaseRunner.h"
+#include "compiler/target/cpu/Compile.h"
+#include "dialects/step/Step.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -69,8 +71,31 @@ static void writeReproducer(Compilation &compilation, const Phase &phase) {
     compilation.reproducer = path.str().str();
 }
 
-static bool wantsDump(const Options &options, StringRef phase) {
-  return !options.dumpFolder.empty() && (options.dumpAfter.empty() || llvm::is_contained(options.dumpAfter, phase));
+static bool wantsDump(const Options &options, const Phase &phase) {
+  return !options.dumpFolder.empty() && phase.leaves != Phase::Leaves::File &&
+         (options.dumpAfter.empty() || llvm::is_contained(options.dumpAfter, phase.name));
+}
+
+// The module as text or, after code generation, the LLVM IR of each kernel.
+static bool dumpTo(const Compilation &compilation, const Phase &phase, StringRef stem, std::string &problem) {
+  if (phase.leaves != Phase::Leaves::Code)
+    return writeText((stem + ".mlir").str(), printModule(*compilation.module), problem);
+  if (std::error_code error = llvm::sys::fs::create_directories(stem)) {
+    problem = ("error: " + stem + ": " + error.message()).str();
+    return false;
+  }
+  for (auto kernel : ModuleOp(*compilation.module).getOps<step::KernelOp>()) {
+    llvm::Expected<std::string> text = cpu::printKernel(kernel, compilation.options.target, /*optimized=*/true);
+    if (!text) {
+      problem = "error: " + llvm::toString(text.takeError());
+      return false;
+    }
+    SmallString<128> path = stem;
+    llvm::sys::path::append(path, kernel.getSymName() + ".ll");
+    if (!writeText(path, *text, problem))
+      return false;
+  }
+  return true;
 }
 
 static Outcome dump(Compilation &compilation, const Phase &phase) {
@@ -81,9 +106,9 @@ static Outcome dump(Compilation &compilation, const Phase &phase) {
   // Numbered, so that a listing shows the order.
   size_t number =
       llvm::find_if(phases(), [&](const Phase &other) { return other.name == phase.name; }) - phases().begin();
-  SmallString<128> path = folder;
-  llvm::sys::path::append(path, llvm::formatv("{0:D2}-{1}.mlir", number, phase.name).str());
-  if (problem.empty() && writeText(path, printModule(*compilation.module), problem))
+  SmallString<128> stem = folder;
+  llvm::sys::path::append(stem, llvm::formatv("{0:D2}-{1}", number, phase.name).str());
+  if (problem.empty() && dumpTo(compilation, phase, stem, problem))
     return Outcome::Done;
   compilation.messages.push_back(problem);
   return Outcome::UserError;
@@ -120,7 +145,7 @@ Outcome runPhase(Compilation &compilation, const Phase &phase) {
     writeReproducer(compilation, phase);
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   compilation.seconds.push_back({phase.name.str(), seconds.count()});
-  if (outcome == Outcome::Done && wantsDump(compilation.options, phase.name))
+  if (outcome == Outcome::Done && wantsDump(compilation.options, phase))
     return dump(compilation, phase);
   return outcome;
 }

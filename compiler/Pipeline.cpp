@@ -89,8 +89,8 @@ ArrayRef<Phase> phases() {
       {"select-kernels", "kernels, tiles and workspace", selectKernels, checkSelected},
       {"plan-arena", "places in memory; graphs to programs", planArena, checkPlanned},
       {"budget", "the certificate against memory.budget", budget, checkPlanned},
-      {"codegen", "kernels to native code", codegen, nullptr},
-      {"emit", "everything to one file", emitStep, nullptr},
+      {"codegen", "kernels to native code", codegen, nullptr, Phase::Leaves::Code},
+      {"emit", "everything to one file", emitStep, nullptr, Phase::Leaves::File},
   };
   return table;
 }

@@ -45,6 +45,8 @@ struct Phase {
   Outcome (*run)(Compilation &);
   // What must hold afterwards beside the verifiers of the ops; may be null.
   llvm::LogicalResult (*check)(mlir::ModuleOp);
+  // What a dump shows.
+  enum class Leaves { Module, Code, File } leaves = Leaves::Module;
 };
 
 llvm::ArrayRef<Phase> phases();
