@@ -1,0 +1,118 @@
+// The commands of recipec, as a user meets them.
+#include "tests/e2e/Workspace.h"
+#include <gtest/gtest.h>
+
+namespace recipe::test {
+
+static bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+
+static bool exists(const Workspace &space, const std::string &name) {
+  return space.listing().count(space.files().path(name)) != 0;
+}
+
+TEST(RecipecTest, VersionNamesItsParts) {
+  Outcome outcome = Workspace().must("recipec --version");
+  EXPECT_TRUE(has(outcome.out, "recipec ") && has(outcome.out, "LLVM 22") && has(outcome.out, "targets: cpu"))
+      << outcome.out;
+}
+
+TEST(RecipecTest, CheckPrintsValuesOriginsAndMemory) {
+  Workspace space;
+  auto before = space.listing();
+  Outcome outcome = space.must("recipec check llama.recipe --set optim.lr=5e-4");
+  for (const char *part : {"lr: 5e-04", "# --set", "# default", "\nparameters ", "\nwork per token ",
+                           "\nmemory of one rank, MiB\n", " workspace\n"})
+    EXPECT_TRUE(has(outcome.out, part)) << part << "\n" << outcome.out;
+  EXPECT_EQ(space.listing(), before);
+  // It is what compile certifies.
+  Outcome compiled = space.must("recipec compile llama.recipe -o x.bin --set optim.lr=5e-4");
+  std::string table = outcome.out.substr(outcome.out.find("memory of one rank"));
+  EXPECT_TRUE(has(compiled.out, table)) << compiled.out << table;
+}
+
+TEST(RecipecTest, StopAfterWritesNothingButDumps) {
+  Workspace space;
+  Outcome outcome = space.must("recipec compile gpt2.recipe --stop-after fuse --dump-dir ir --timing");
+  EXPECT_TRUE(has(outcome.out, "  fuse ") && !has(outcome.out, "codegen")) << outcome.out;
+  EXPECT_FALSE(exists(space, "gpt2.bin"));
+  for (const char *name : {"ir/00-import.mlir", "ir/01-grad.mlir", "ir/04-fuse.mlir"})
+    EXPECT_TRUE(exists(space, name)) << name;
+  EXPECT_FALSE(exists(space, "ir/06-select-kernels.mlir"));
+  // A dump can be compiled on.
+  space.must("recipe-opt --fold-collectives --select-kernels --plan-arena ir/04-fuse.mlir -o planned.mlir");
+
+  space.must("recipec compile gpt2.recipe --dump-dir few --dump-after plan-arena --dump-after codegen");
+  EXPECT_TRUE(exists(space, "gpt2.bin")); // the recipe's name
+  EXPECT_TRUE(exists(space, "few/07-plan-arena.mlir") && !exists(space, "few/04-fuse.mlir"));
+  Outcome kernels = space.must("ls few/09-codegen | head -n 1");
+  EXPECT_TRUE(has(kernels.out, ".ll")) << kernels.out;
+}
+
+TEST(RecipecTest, RefusalsKeepWhatIsThere) {
+  Workspace space;
+  space.must("recipec compile llama.recipe -o step.bin");
+  auto before = space.listing();
+  struct Case {
+    const char *command, *message;
+  };
+  const Case cases[] = {
+      {"recipec compile llama.recipe -o step.bin --set memory.budget=64KiB",
+       "error: memory.budget must hold the arena of one rank, got 0.06 MiB and a need of "},
+      {"recipec compile llama.recipe -o step.bin --stop-after fuze", "error: phases are import, grad, "},
+      {"recipec compile llama.recipe -o step.bin --dump-after fuse", "error: --dump-after needs --dump-dir"},
+      {"recipec compile llama.recipe -o no/such/folder/step.bin", "error: no/such/folder/step.bin: "},
+      {"recipec compile none.recipe -o step.bin", "none.recipe"},
+      {"recipec inspect text.tok", "error: text.tok: not a step.bin"},
+      {"recipec interpret step.bin --set optim.betas=1", "optim.betas"},
+      {"recipec interpret step.bin --set data.path=none.tok", "none.tok"},
+      {"recipec frobnicate", "error: "},
+      {"recipec", "error: "},
+  };
+  for (const Case &test : cases) {
+    Outcome outcome = space.run(test.command);
+    EXPECT_EQ(outcome.code, 1) << test.command;
+    EXPECT_TRUE(has(outcome.err, test.message)) << test.command << "\n" << outcome.err;
+    EXPECT_EQ(space.listing(), before) << test.command;
+  }
+}
+
+TEST(RecipecTest, InspectShowsWhatIsInside) {
+  Workspace space;
+  space.must("recipec compile gpt2.recipe -o step.bin --set data.batch_size=1 --set optim.grad_accum_steps=16");
+  Outcome brief = space.must("recipec inspect step.bin");
+  for (const char *part : {"made by         recipec ", "\nprograms\n", "  backward ", "\nkernels\n  ",
+                           "code for x86_64", "optim.lr: ", "run-time"})
+    EXPECT_TRUE(has(brief.out, part)) << part << "\n" << brief.out;
+  Outcome full = space.must("recipec inspect step.bin --instructions");
+  EXPECT_TRUE(has(full.out, "when=SEGMENT_BEGIN")) << full.out;
+  EXPECT_TRUE(has(full.out, " param:")) << full.out;
+}
+
+TEST(RecipecTest, InterpretExactIsWhatNativeCodeDoes) {
+  for (const char *model : {"gpt2", "llama"}) {
+    Workspace space;
+    space.must(std::string("recipec compile ") + model + ".recipe -o step.bin");
+    space.must("reciperun step.bin --steps 2 --threads 2 --output-dir out --set logging.log_interval=1");
+    Outcome outcome = space.must("recipec interpret step.bin --steps 2 --mode exact --dump ir");
+    std::vector<nlohmann::json> steps = space.steps("out");
+    ASSERT_EQ(steps.size(), 2u);
+    const char *line = outcome.out.c_str();
+    for (const nlohmann::json &step : steps) {
+      double loss = 0, norm = 0, rate = 0;
+      long long number = 0;
+      int length = 0;
+      ASSERT_EQ(std::sscanf(line, "step %lld loss %lf grad_norm %lf learning_rate %lf\n%n", &number, &loss, &norm,
+                            &rate, &length),
+                4)
+          << outcome.out;
+      line += length;
+      EXPECT_EQ(number, step["step"].get<int64_t>());
+      EXPECT_EQ(loss, step["loss"].get<double>());
+      EXPECT_EQ(norm, step["grad_norm"].get<double>());
+      EXPECT_EQ(rate, step["learning_rate"].get<double>());
+    }
+    EXPECT_TRUE(exists(space, "ir/initial.safetensors") && exists(space, "ir/gradients.safetensors"));
+  }
+}
+
+} // namespace recipe::test
