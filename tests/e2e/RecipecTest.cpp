@@ -1,4 +1,5 @@
 // The commands of recipec, as a user meets them.
+#include "runtime/loader/Loader.h"
 #include "tests/e2e/Workspace.h"
 #include <gtest/gtest.h>
 
@@ -113,6 +114,28 @@ TEST(RecipecTest, InterpretExactIsWhatNativeCodeDoes) {
     }
     EXPECT_TRUE(exists(space, "ir/initial.safetensors") && exists(space, "ir/gradients.safetensors"));
   }
+}
+
+TEST(RecipecTest, LoadsOnEveryLegalNumberOfRanks) {
+  Workspace space;
+  space.must("recipec compile llama.recipe -o step.bin --set data.batch_size=1 --set optim.grad_accum_steps=16");
+  std::string path = space.files().path("step.bin");
+  abi::Step step = space.step("step.bin");
+  EXPECT_EQ(step.manifest().legal_ranks_size(), 4); // 1, 2, 4, 8: of 8 batch segments
+  uint64_t previous = ~uint64_t(0);
+  for (int64_t ranks : step.manifest().legal_ranks()) {
+    rt::LoadOptions options;
+    options.ranks = ranks;
+    absl::StatusOr<rt::LoadedStep> loaded = rt::loadStepFile(path, options);
+    ASSERT_TRUE(loaded.ok()) << ranks << ": " << loaded.status();
+    EXPECT_EQ(loaded->plan.nodeCount, 8 / ranks);
+    // The same offsets, less of them.
+    EXPECT_LT(loaded->plan.memory.state_bytes(), previous);
+    previous = loaded->plan.memory.state_bytes();
+  }
+  rt::LoadOptions three;
+  three.ranks = 3;
+  EXPECT_FALSE(rt::loadStepFile(path, three).ok());
 }
 
 } // namespace recipe::test
