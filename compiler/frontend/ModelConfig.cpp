@@ -179,6 +179,24 @@ std::variant<std::string, Diagnostic> readTextFile(const std::string &path) {
   return text.str();
 }
 
+// Brackets open at once, outside strings; the JSON parser recurses once for each.
+static int deepestNesting(llvm::StringRef text) {
+  int depth = 0, deepest = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString && c == '\\')
+      ++i;
+    else if (c == '"')
+      inString = !inString;
+    else if (!inString && (c == '[' || c == '{'))
+      deepest = std::max(deepest, ++depth);
+    else if (!inString && (c == ']' || c == '}'))
+      --depth;
+  }
+  return deepest;
+}
+
 std::variant<ModelConfig, Diagnostic> readModelConfig(const std::string &path) {
   std::variant<std::string, Diagnostic> text = readTextFile(path);
   if (auto *problem = std::get_if<Diagnostic>(&text))
@@ -186,6 +204,11 @@ std::variant<ModelConfig, Diagnostic> readModelConfig(const std::string &path) {
   ModelConfig config;
   config.json = std::get<std::string>(text);
   config.source = {path, 0, 0};
+  constexpr int maxNesting = 64;
+  if (int levels = deepestNesting(config.json); levels > maxNesting)
+    return Diagnostic{{path, 0, 0},
+                      "must be nested at most " + std::to_string(maxNesting) + " levels deep, got " +
+                          std::to_string(levels)};
   llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(config.json);
   if (!parsed)
     return jsonError(path, llvm::toString(parsed.takeError()));

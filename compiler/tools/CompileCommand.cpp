@@ -3,6 +3,7 @@
 #include "compiler/tools/Session.h"
 #include "dialects/step/Step.h"
 #include "runtime/base/AtomicFile.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Threading.h"
@@ -53,6 +54,8 @@ int compileCommand(const CompileRequest &request) {
     return complain("phases are " + phaseList() + ", got '" + name + "'");
   if (!request.dumpAfter.empty() && request.dumpFolder.empty())
     return complain("--dump-after needs --dump-dir");
+  if (!request.output.empty() && llvm::sys::fs::equivalent(request.output, request.recipe))
+    return complain("the output must not be the recipe, got '" + request.output + "' for both");
   std::unique_ptr<Session> session = openSession(request.recipe, request.sets);
   if (!session)
     return kUserError;

@@ -69,6 +69,8 @@ const Row rows[] = {
     // Places that cannot be written.
     {"CompileUnderAFile", "recipec compile gpt2.recipe -o text.txt/x.bin",
      "recipec: error: text.txt/x.bin: cannot be created: Not a directory"},
+    {"CompileOverTheRecipe", "recipec compile gpt2.recipe -o ./gpt2.recipe",
+     "recipec: error: the output must not be the recipe, got './gpt2.recipe' for both"},
     {"CompileIntoAFolder", "recipec compile gpt2.recipe -o .", "recipec: error: .: exists and is not a regular file"},
     {"TrainUnderAFile", "reciperun step.bin --output-dir text.txt/run",
      "reciperun: error: text.txt/run: the folder cannot be created: Not a directory"},
