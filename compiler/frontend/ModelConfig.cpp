@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <optional>
 
 namespace recipe::frontend {
@@ -24,7 +23,7 @@ bool isJsonNumber(llvm::StringRef text) {
   text.consume_front("-");
   llvm::StringRef whole = text.take_while(llvm::isDigit), rest = text.drop_front(whole.size());
   bool point = rest.consume_front(".");
-  return !whole.empty() && (whole == "0" || whole[0] != '0') && !(point && !(rest.size() && llvm::isDigit(rest[0])));
+  return !whole.empty() && (whole == "0" || whole[0] != '0') && !(point && (rest.empty() || !llvm::isDigit(rest[0])));
 }
 
 class JsonWriter {
@@ -140,8 +139,11 @@ std::optional<Diagnostic> locateKeys(ModelConfig &config) {
 // llvm::json says "[line:column, byte=n]: message".
 Diagnostic jsonError(const std::string &file, const std::string &text) {
   unsigned line = 0, column = 0;
+  llvm::StringRef place(text);
   size_t end = text.find("]: ");
-  if (std::sscanf(text.c_str(), "[%u:%u,", &line, &column) != 2 || end == std::string::npos)
+  bool read = place.consume_front("[") && !place.consumeInteger(10, line) && place.consume_front(":") &&
+              !place.consumeInteger(10, column);
+  if (!read || end == std::string::npos)
     return {{file, 0, 0}, "not valid JSON: " + text};
   return {{file, line, std::max(column, 1u)}, "not valid JSON: " + text.substr(end + 3)};
 }

@@ -49,7 +49,7 @@ Expected<std::string> linkShared(ArrayRef<SmallVector<char, 0>> objects) {
   SmallString<128> folder;
   if (std::error_code failed = sys::fs::createUniqueDirectory("recipec", folder))
     return createFileError(folder, failed);
-  scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
+  scope_exit cleanUp([&] { (void)sys::fs::remove_directories(folder); });
   auto inFolder = [&](const Twine &name) {
     SmallString<128> path(folder);
     sys::path::append(path, name);
