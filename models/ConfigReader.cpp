@@ -41,7 +41,12 @@ ConfigReader::ConfigReader(const json::Object &object, std::vector<ArrayRef<Conf
 
 std::string ConfigReader::path(StringRef key) const { return prefix.empty() ? key.str() : prefix + "." + key.str(); }
 
+bool ConfigReader::sound(std::initializer_list<StringRef> names) const {
+  return none_of(names, [&](StringRef name) { return unsound.contains(name); });
+}
+
 void ConfigReader::problem(StringRef key, const Twine &rule) {
+  unsound.insert(key);
   problems.push_back({path(key), ("'" + path(key) + "' " + rule).str()});
 }
 
@@ -105,29 +110,20 @@ int64_t ConfigReader::size(StringRef key, std::optional<int64_t> fallback, int64
   return 1;
 }
 
-double ConfigReader::positive(StringRef key, std::optional<double> fallback) {
+double ConfigReader::number(StringRef key, std::optional<double> fallback) {
+  NumberRange range = find(key)->range;
   const json::Value *found = value(key);
   if (!found) {
     if (!fallback)
       problem(key, "is missing");
-    return fallback.value_or(1);
+    return fallback.value_or(range.least);
   }
   std::optional<double> number = found->getAsNumber();
-  if (number && *number > 0)
+  if (number && *number >= range.least && *number <= range.most)
     return *number;
-  problem(key, "must be a positive number, got " + asText(*found));
-  return 1;
-}
-
-double ConfigReader::probability(StringRef key, double fallback) {
-  const json::Value *found = value(key);
-  if (!found)
-    return fallback;
-  std::optional<double> number = found->getAsNumber();
-  if (number && *number >= 0 && *number < 1)
-    return *number;
-  problem(key, "must be a number from 0 to below 1, got " + asText(*found));
-  return 0;
+  problem(key, "must be a number from " + numberText(range.least) + " to " + numberText(range.most) + ", got " +
+                   asText(*found));
+  return range.least;
 }
 
 bool ConfigReader::flag(StringRef key, bool fallback) {

@@ -12,10 +12,11 @@ using train::ContractForm;
 static const ConfigKey keys[] = {
     {"activation_function", KeyUse::Fixed, "the activation that is built", "[\"gelu_new\"]", "hidden_act"},
     {"architectures", KeyUse::Fixed, "the causal language model", "[[\"GPT2LMHeadModel\"], null]"},
-    {"attn_pdrop", KeyUse::Used, "dropout on attention weights; 0.1", nullptr, "attention_dropout"},
-    {"embd_pdrop", KeyUse::Used, "dropout on embeddings; 0.1"},
-    {"initializer_range", KeyUse::Used, "standard deviation of initial weights; 0.02"},
-    {"layer_norm_epsilon", KeyUse::Used, "added to variances; 1e-5", nullptr, "layer_norm_eps"},
+    {"attn_pdrop", KeyUse::Used, "dropout on attention weights; 0.1", nullptr, "attention_dropout", kDropoutRange},
+    {"embd_pdrop", KeyUse::Used, "dropout on embeddings; 0.1", nullptr, nullptr, kDropoutRange},
+    {"initializer_range", KeyUse::Used, "standard deviation of initial weights; 0.02", nullptr, nullptr,
+     kDeviationRange},
+    {"layer_norm_epsilon", KeyUse::Used, "added to variances; 1e-5", nullptr, "layer_norm_eps", kEpsilonRange},
     {"model_type", KeyUse::Fixed, "the family", "[\"gpt2\", null]"},
     {"n_ctx", KeyUse::Limit, "old name of n_positions; must equal it"},
     {"n_embd", KeyUse::Used, "channels", nullptr, "hidden_size"},
@@ -25,7 +26,7 @@ static const ConfigKey keys[] = {
     {"n_positions", KeyUse::Used, "rows of the position embedding; at least the recipe's seq_length", nullptr,
      "max_position_embeddings"},
     {"reorder_and_upcast_attn", KeyUse::Fixed, "another order of rounding", "[false, null]"},
-    {"resid_pdrop", KeyUse::Used, "dropout on what a block adds; 0.1"},
+    {"resid_pdrop", KeyUse::Used, "dropout on what a block adds; 0.1", nullptr, nullptr, kDropoutRange},
     {"scale_attn_by_inverse_layer_idx", KeyUse::Fixed, "another scale in each layer", "[false, null]"},
     {"scale_attn_weights", KeyUse::Used, "whether scores are divided by the root of the head size; true"},
     {"summary_activation", KeyUse::Ignored, "classification"},
@@ -76,19 +77,20 @@ Gpt2::Gpt2(const llvm::json::Object &object, const train::StepFacts &facts, std:
   layers = config.size("n_layer", std::nullopt, kMostLayers);
   heads = config.size("n_head");
   inner = config.size("n_inner", 4 * channels);
-  epsilon = config.positive("layer_norm_epsilon", 1e-5);
-  initializerRange = config.positive("initializer_range", 0.02);
-  embeddingDropout = config.probability("embd_pdrop", 0.1);
-  attentionDropout = config.probability("attn_pdrop", 0.1);
-  residualDropout = config.probability("resid_pdrop", 0.1);
+  epsilon = config.number("layer_norm_epsilon", 1e-5);
+  initializerRange = config.number("initializer_range", 0.02);
+  embeddingDropout = config.number("embd_pdrop", 0.1);
+  attentionDropout = config.number("attn_pdrop", 0.1);
+  residualDropout = config.number("resid_pdrop", 0.1);
   scaleWeights = config.flag("scale_attn_weights", true);
   tied = config.flag("tie_word_embeddings", true);
-  if (channels % heads != 0)
+  int64_t context = config.size("n_ctx", positions);
+  if (config.sound({"n_head", "n_embd"}) && channels % heads != 0)
     config.problem("n_head", "must divide n_embd, got " + Twine(heads) + " and " + Twine(channels));
-  if (config.has("n_positions") && positions < facts.seqLength)
+  if (config.sound({"n_positions"}) && positions < facts.seqLength)
     config.problem("n_positions", "must be at least the recipe's seq_length, got " + Twine(positions) + " and " +
                                       Twine(facts.seqLength));
-  if (int64_t context = config.size("n_ctx", positions); context != positions)
+  if (config.sound({"n_ctx", "n_positions"}) && context != positions)
     config.problem("n_ctx", "must equal n_positions, got " + Twine(context) + " and " + Twine(positions));
 }
 

@@ -13,11 +13,12 @@ using train::ContractForm;
 static const ConfigKey keys[] = {
     {"architectures", KeyUse::Fixed, "the causal language model", "[[\"LlamaForCausalLM\"], null]"},
     {"attention_bias", KeyUse::Used, "biases in q, k, v and o; false"},
-    {"attention_dropout", KeyUse::Used, "dropout on attention weights; 0", nullptr, "attn_pdrop"},
+    {"attention_dropout", KeyUse::Used, "dropout on attention weights; 0", nullptr, "attn_pdrop", kDropoutRange},
     {"head_dim", KeyUse::Used, "channels of a head; hidden_size / num_attention_heads", nullptr, "head_size"},
     {"hidden_act", KeyUse::Fixed, "the activation that is built", "[\"silu\"]", "activation_function"},
     {"hidden_size", KeyUse::Used, "channels", nullptr, "n_embd"},
-    {"initializer_range", KeyUse::Used, "standard deviation of initial weights; 0.02"},
+    {"initializer_range", KeyUse::Used, "standard deviation of initial weights; 0.02", nullptr, nullptr,
+     kDeviationRange},
     {"intermediate_size", KeyUse::Used, "channels inside the feed-forward block", nullptr, "n_inner"},
     {"max_position_embeddings", KeyUse::Limit, "at least the recipe's seq_length", nullptr, "n_positions"},
     {"mlp_bias", KeyUse::Used, "biases in gate, up and down; false"},
@@ -27,10 +28,10 @@ static const ConfigKey keys[] = {
     {"num_key_value_heads", KeyUse::Used, "key and value heads; num_attention_heads"},
     {"partial_rotary_factor", KeyUse::Fixed, "whole heads are rotated", "[1, null]"},
     {"pretraining_tp", KeyUse::Fixed, "another order of summation", "[1, null]"},
-    {"rms_norm_eps", KeyUse::Used, "added to mean squares; 1e-6"},
+    {"rms_norm_eps", KeyUse::Used, "added to mean squares; 1e-6", nullptr, nullptr, kEpsilonRange},
     {"rope_parameters", KeyUse::Used, "rotary positions, see below; newer than rope_theta and rope_scaling"},
     {"rope_scaling", KeyUse::Used, "stretched rotary positions, see below; null"},
-    {"rope_theta", KeyUse::Used, "base of the rotary frequencies; 10000"},
+    {"rope_theta", KeyUse::Used, "base of the rotary frequencies; 10000", nullptr, nullptr, kThetaRange},
     {"sliding_window", KeyUse::Fixed, "attention reaches back over the whole sample", "[null]"},
     {"tie_word_embeddings", KeyUse::Used, "whether the head shares the token embedding; false"},
     {"vocab_size", KeyUse::Used, "tokens"},
@@ -78,32 +79,37 @@ Llama::Llama(const llvm::json::Object &object, const train::StepFacts &facts, st
   heads = config.size("num_attention_heads");
   kvHeads = config.size("num_key_value_heads", heads);
   headSize = config.size("head_dim", std::max<int64_t>(1, channels / heads));
-  epsilon = config.positive("rms_norm_eps", 1e-6);
-  initializerRange = config.positive("initializer_range", 0.02);
-  attentionDropout = config.probability("attention_dropout", 0);
+  epsilon = config.number("rms_norm_eps", 1e-6);
+  initializerRange = config.number("initializer_range", 0.02);
+  attentionDropout = config.number("attention_dropout", 0);
   attentionBias = config.flag("attention_bias", false);
   mlpBias = config.flag("mlp_bias", false);
   tied = config.flag("tie_word_embeddings", false);
   rope = readRope(config, problems);
   int64_t positions = config.size("max_position_embeddings", std::nullopt, kMostIds);
-  if (config.has("max_position_embeddings") && positions < facts.seqLength)
+  if (config.sound({"max_position_embeddings"}) && positions < facts.seqLength)
     config.problem("max_position_embeddings", "must be at least the recipe's seq_length, got " + Twine(positions) +
                                                   " and " + Twine(facts.seqLength));
   checkHeads(config);
 }
 
 void Llama::checkHeads(ConfigReader &config) const {
-  if (!config.has("head_dim") && channels % heads != 0)
-    config.problem("num_attention_heads", "must divide hidden_size, got " + Twine(heads) + " and " + Twine(channels));
-  else if (headSize % 2 != 0 && config.has("head_dim"))
-    config.problem("head_dim", "must be even for rotary positions, got " + Twine(headSize));
-  else if (headSize % 2 != 0 && config.has("hidden_size") && config.has("num_attention_heads"))
-    config.problem("hidden_size", "must give heads of an even size for rotary positions, got " + Twine(channels) +
-                                      " / " + Twine(heads));
-  if (heads * headSize > kMostChannels)
-    config.problem("head_dim", "times num_attention_heads must be at most " + Twine(kMostChannels) + ", got " +
-                                   Twine(headSize) + " and " + Twine(heads));
-  if (heads % kvHeads != 0)
+  // With head_dim the heads need not fill hidden_size.
+  if (config.has("head_dim")) {
+    if (config.sound({"head_dim"}) && headSize % 2 != 0)
+      config.problem("head_dim", "must be even for rotary positions, got " + Twine(headSize));
+    if (config.sound({"head_dim", "num_attention_heads"}) && heads * headSize > kMostChannels)
+      config.problem("head_dim", "times num_attention_heads must be at most " + Twine(kMostChannels) + ", got " +
+                                     Twine(headSize) + " and " + Twine(heads));
+  } else if (config.sound({"hidden_size", "num_attention_heads"})) {
+    if (channels % heads != 0)
+      config.problem("num_attention_heads", "must divide hidden_size, got " + Twine(heads) + " and " + Twine(channels));
+    else if (headSize % 2 != 0)
+      config.problem("hidden_size", "must give heads of an even size for rotary positions, got " + Twine(channels) +
+                                        " / " + Twine(heads));
+  }
+  if (config.has("num_key_value_heads") && config.sound({"num_key_value_heads", "num_attention_heads"}) &&
+      heads % kvHeads != 0)
     config.problem("num_key_value_heads",
                    "must divide num_attention_heads, got " + Twine(kvHeads) + " and " + Twine(heads));
 }

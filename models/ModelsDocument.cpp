@@ -22,6 +22,8 @@ static void writeTable(llvm::raw_ostream &out, llvm::ArrayRef<ConfigKey> keys) {
   out << "| key | | meaning |\n| --- | --- | --- |\n";
   for (const ConfigKey &key : keys) {
     out << "| `" << key.name << "` | " << useText(key.use);
+    if (key.range.most != 0)
+      out << ": " << numberText(key.range.least) << " to " << numberText(key.range.most);
     if (key.accepted)
       out << ": `" << llvm::StringRef(key.accepted).drop_front().drop_back() << "`";
     out << " | " << key.text << " |\n";

@@ -6,13 +6,17 @@
 using namespace llvm;
 using namespace recipe::models;
 
+// Wavelengths in units of the positions before scaling.
+static constexpr NumberRange kBoundRange = {1e-6, 1e6};
+
 static const ConfigKey keys[] = {
     {"rope_type", KeyUse::Used, "default, linear or llama3", nullptr, "scaling_type"},
     {"type", KeyUse::Used, "old name of rope_type"},
-    {"rope_theta", KeyUse::Used, "base of the frequencies; only in rope_parameters", nullptr, "base"},
-    {"factor", KeyUse::Used, "linear, llama3: how much longer wavelengths become"},
-    {"low_freq_factor", KeyUse::Used, "llama3: bound of the wavelengths that become longer"},
-    {"high_freq_factor", KeyUse::Used, "llama3: bound of the wavelengths that stay"},
+    {"rope_theta", KeyUse::Used, "base of the frequencies; only in rope_parameters", nullptr, "base", kThetaRange},
+    {"factor", KeyUse::Used, "linear, llama3: how much longer wavelengths become", nullptr, nullptr, {1, 1e6}},
+    {"low_freq_factor", KeyUse::Used, "llama3: bound of the wavelengths that become longer", nullptr, nullptr,
+     kBoundRange},
+    {"high_freq_factor", KeyUse::Used, "llama3: bound of the wavelengths that stay", nullptr, nullptr, kBoundRange},
     {"original_max_position_embeddings", KeyUse::Used, "llama3: positions before scaling"},
     {"partial_rotary_factor", KeyUse::Fixed, "whole heads are rotated", "[1, null]"},
 };
@@ -33,15 +37,13 @@ static void readScaling(ConfigReader &rope, StringRef typeKey, RopeScaling &scal
   if (type == "default")
     return;
   scaling.type = llama3 ? RopeScaling::Type::Llama3 : RopeScaling::Type::Linear;
-  scaling.factor = rope.positive("factor");
-  if (scaling.factor < 1)
-    rope.problem("factor", "must be at least 1, got " + numberText(scaling.factor));
+  scaling.factor = rope.number("factor");
   if (!llama3)
     return;
-  scaling.lowFreqFactor = rope.positive("low_freq_factor");
-  scaling.highFreqFactor = rope.positive("high_freq_factor");
+  scaling.lowFreqFactor = rope.number("low_freq_factor");
+  scaling.highFreqFactor = rope.number("high_freq_factor");
   scaling.originalPositions = rope.size("original_max_position_embeddings", std::nullopt, kMostIds);
-  if (rope.has("low_freq_factor") && rope.has("high_freq_factor") && scaling.lowFreqFactor >= scaling.highFreqFactor)
+  if (rope.sound({"low_freq_factor", "high_freq_factor"}) && scaling.lowFreqFactor >= scaling.highFreqFactor)
     rope.problem("low_freq_factor", "must be less than high_freq_factor, got " + numberText(scaling.lowFreqFactor) +
                                         " and " + numberText(scaling.highFreqFactor));
 }
@@ -56,7 +58,7 @@ RopeConfig recipe::models::readRope(ConfigReader &config, std::vector<ConfigProb
   }
   if (parameters && config.has("rope_theta"))
     config.problem("rope_theta", "must not be given together with 'rope_parameters'");
-  result.theta = config.positive("rope_theta", 10000);
+  result.theta = config.number("rope_theta", 10000);
   if (!scaling && !parameters)
     return result;
   ConfigReader rope(scaling ? *scaling : *parameters, {ropeKeys()}, scaling ? "rope_scaling" : "rope_parameters",
@@ -64,7 +66,7 @@ RopeConfig recipe::models::readRope(ConfigReader &config, std::vector<ConfigProb
   if (scaling && rope.has("rope_theta"))
     rope.problem("rope_theta", "belongs outside 'rope_scaling'");
   if (parameters)
-    result.theta = rope.positive("rope_theta", 10000);
+    result.theta = rope.number("rope_theta", 10000);
   if (rope.has("type") && rope.has("rope_type") && rope.text("type", "") != rope.text("rope_type", ""))
     rope.problem("type", "must equal 'rope_type', got \"" + rope.text("type", "") + "\" and \"" +
                              rope.text("rope_type", "") + "\"");

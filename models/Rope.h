@@ -21,6 +21,9 @@ struct RopeConfig {
   RopeScaling scaling;
 };
 
+// Below 1 frequencies would grow from pair to pair; beyond the most, all positions of the slow pairs look the same.
+inline constexpr NumberRange kThetaRange = {1, 1e15};
+
 // Keys inside `rope_scaling` or `rope_parameters`.
 llvm::ArrayRef<ConfigKey> ropeKeys();
 

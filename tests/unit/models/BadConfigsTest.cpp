@@ -77,11 +77,23 @@ const BadConfig badConfigs[] = {
     {"dropoutOfOne",
      "gpt2",
      "{" GPT2 R"(, "attn_pdrop": 1.0})",
-     {"attn_pdrop: 'attn_pdrop' must be a number from 0 to below 1, got 1"}},
+     {"attn_pdrop: 'attn_pdrop' must be a number from 0 to 0.9999, got 1"}},
     {"negativeEpsilon",
      "gpt2",
      "{" GPT2 R"(, "layer_norm_epsilon": -1e-5})",
-     {"layer_norm_epsilon: 'layer_norm_epsilon' must be a positive number, got -1e-05"}},
+     {"layer_norm_epsilon: 'layer_norm_epsilon' must be a number from 1e-20 to 1, got -1e-05"}},
+    {"epsilonBelowFp32",
+     "llama",
+     "{" LLAMA R"(, "rms_norm_eps": 1e-300})",
+     {"rms_norm_eps: 'rms_norm_eps' must be a number from 1e-20 to 1, got 1e-300"}},
+    {"weightsBeyondFp32",
+     "gpt2",
+     "{" GPT2 R"(, "initializer_range": 1e30})",
+     {"initializer_range: 'initializer_range' must be a number from 1e-15 to 10000, got 1e+30"}},
+    {"epsilonAsText",
+     "llama",
+     "{" LLAMA R"(, "rms_norm_eps": "1e-5"})",
+     {"rms_norm_eps: 'rms_norm_eps' must be a number from 1e-20 to 1, got \"1e-5\""}},
     {"flag",
      "llama",
      "{" LLAMA R"(, "attention_bias": 1})",
@@ -137,7 +149,7 @@ const BadConfig badConfigs[] = {
     {"ropeFactorSmall",
      "llama",
      "{" LLAMA R"(, "rope_scaling": {"type": "linear", "factor": 0.5}})",
-     {"rope_scaling.factor: 'rope_scaling.factor' must be at least 1, got 0.5"}},
+     {"rope_scaling.factor: 'rope_scaling.factor' must be a number from 1 to 1e+06, got 0.5"}},
     {"ropeKeyOfAnotherType",
      "llama",
      "{" LLAMA R"(, "rope_scaling": {"type": "linear", "factor": 2, "low_freq_factor": 1}})",
@@ -178,7 +190,7 @@ const BadConfig badConfigs[] = {
      "llama",
      "{" LLAMA R"(, "hidden_act": "gelu", "num_key_value_heads": 3, "rms_norm_eps": 0})",
      {"hidden_act: 'hidden_act' must be \"silu\", got \"gelu\"",
-      "rms_norm_eps: 'rms_norm_eps' must be a positive number, got 0",
+      "rms_norm_eps: 'rms_norm_eps' must be a number from 1e-20 to 1, got 0",
       "num_key_value_heads: 'num_key_value_heads' must divide num_attention_heads, got 3 and 4"}},
 };
 
@@ -188,6 +200,32 @@ TEST_P(BadConfigs, AreRefusedWithTheReason) {
   Built built(GetParam().type, GetParam().config);
   EXPECT_FALSE(built.module);
   EXPECT_EQ(built.problemTexts(), GetParam().problems);
+}
+
+// What stands in for a bad value must not show up in further messages.
+TEST(BadSizes, ZeroIsTheOnlyProblem) {
+  const std::pair<const char *, std::vector<const char *>> families[] = {
+      {"gpt2", {"vocab_size", "n_positions", "n_embd", "n_layer", "n_head", "n_inner", "n_ctx"}},
+      {"llama",
+       {"vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
+        "num_key_value_heads", "head_dim", "max_position_embeddings"}}};
+  for (const auto &[type, keys] : families)
+    for (const char *key : keys) {
+      std::string base = type == std::string("gpt2") ? GPT2 : LLAMA;
+      Built built(type, "{" + base + ", \"" + key + "\": 0}");
+      std::vector<std::string> problems = built.problemTexts();
+      ASSERT_EQ(problems.size(), 1u) << key << ": " << problems.back();
+      EXPECT_EQ(problems[0].find(std::string(key) + ": '" + key + "' must be an integer from 1 to "), 0u)
+          << problems[0];
+    }
+}
+
+TEST(BadSizes, AMissingSizeIsTheOnlyProblem) {
+  Built gpt2("gpt2", R"({"vocab_size": 101, "n_embd": 24, "n_layer": 2, "n_head": 4, "n_ctx": 8})");
+  EXPECT_EQ(gpt2.problemTexts(), std::vector<std::string>({"n_positions: 'n_positions' is missing"}));
+  Built llama("llama", R"({"vocab_size": 101, "intermediate_size": 40, "num_hidden_layers": 2,
+                           "num_attention_heads": 5, "max_position_embeddings": 64})");
+  EXPECT_EQ(llama.problemTexts(), std::vector<std::string>({"hidden_size: 'hidden_size' is missing"}));
 }
 
 TEST(BadSizes, AnActivationThatIsTooLarge) {

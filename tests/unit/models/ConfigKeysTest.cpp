@@ -162,6 +162,37 @@ INSTANTIATE_TEST_SUITE_P(All, EveryKey, testing::ValuesIn(allKeys()), [](const a
   return name;
 });
 
+// Every real number has its range in the table, and both ends hold.
+TEST(ConfigKeys, NumbersOutOfTheirRangeAreRefused) {
+  int ranges = 0;
+  for (const ModelFamily &family : modelFamilies())
+    for (const KeySection &section : family.keys())
+      for (const ConfigKey &key : section.keys) {
+        NumberRange range = key.range;
+        if (range.most == 0)
+          continue;
+        ++ranges;
+        std::string where = section.prefix[0] ? "rope_scaling." : "", from = bases.at(family.type);
+        std::string name = key.name;
+        if (!where.empty())
+          from = merged(from, llama3);
+        if (!where.empty() && name == "rope_theta")
+          continue; // not in rope_scaling
+        for (double value : {range.least / 2 - 1e-300, range.most * 2, 1e-300, 1e300}) {
+          if (value >= range.least && value <= range.most)
+            continue;
+          std::string entry = "{\"" + name + "\": " + numberText(value) + "}";
+          std::string text =
+              outcome(family.type, merged(from, where.empty() ? entry : "{\"rope_scaling\": " + entry + "}"));
+          std::string rule = "problems: " + where + name + ": '" + where + name + "' must be a number from " +
+                             numberText(range.least) + " to " + numberText(range.most) + ", got ";
+          EXPECT_EQ(text.find(rule), 0u) << text;
+          EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+        }
+      }
+  EXPECT_EQ(ranges, 5 + 4 + 4);
+}
+
 TEST(ConfigKeys, TablesHaveNoDoubles) {
   for (const ModelFamily &family : modelFamilies()) {
     std::set<std::string> names;
