@@ -24,11 +24,13 @@ static double attentionPairs(ArrayRef<int64_t> q, int64_t heads) {
 
 double AttentionOp::getFlops() {
   ArrayRef<int64_t> q = shapeOf(getQ());
-  return attentionPairs(q, getHeads()) * (4.0 * double(q[2] / int64_t(getHeads())) + 12);
+  int64_t headDim = q[2] / int64_t(getHeads());
+  return attentionPairs(q, getHeads()) * (4.0 * double(headDim) + 12);
 }
 double AttentionGradOp::getFlops() {
   ArrayRef<int64_t> q = shapeOf(getQ());
-  return attentionPairs(q, getHeads()) * (10.0 * double(q[2] / int64_t(getHeads())) + 15);
+  int64_t headDim = q[2] / int64_t(getHeads());
+  return attentionPairs(q, getHeads()) * (10.0 * double(headDim) + 15);
 }
 
 double LinearCrossEntropyOp::getFlops() {

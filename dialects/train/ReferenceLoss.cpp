@@ -57,7 +57,7 @@ private:
   const F *tokens;
   std::vector<F> columns; // of the transposed weight
   const int32_t *labels;
-  MaxSum<P> total;
+  MaxSum<P> total{};
 };
 
 // Writes loss and count; `losses` holds one term for each token.
