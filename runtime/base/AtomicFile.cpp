@@ -1,6 +1,7 @@
 #include "runtime/base/AtomicFile.h"
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/File.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -83,16 +84,7 @@ absl::Status AtomicFile::commit() {
   // The rename itself is durable only once the folder is.
   size_t slash = path.rfind('/');
   std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  int folderFd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folderFd < 0)
-    return absl::ErrnoToStatus(errno, absl::StrCat(folder, ": cannot be opened"));
-  int synced = ::fsync(folderFd);
-  int error = errno;
-  ::close(folderFd);
-  // Some file systems cannot sync a folder and say so with EINVAL.
-  if (synced != 0 && error != EINVAL)
-    return absl::ErrnoToStatus(error, absl::StrCat(folder, ": cannot be made durable"));
-  return absl::OkStatus();
+  return syncFolder(folder);
 }
 
 } // namespace recipe::rt

@@ -57,3 +57,15 @@ absl::Status recipe::rt::makeFolders(const std::string &path) {
     return absl::ErrnoToStatus(error.value(), absl::StrCat(path, ": the folder cannot be created"));
   return absl::OkStatus();
 }
+
+absl::Status recipe::rt::syncFolder(const std::string &path) {
+  int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
+  int synced = fsync(fd), error = errno;
+  close(fd);
+  // Some file systems cannot sync a folder and say so with EINVAL.
+  if (synced != 0 && error != EINVAL)
+    return absl::ErrnoToStatus(error, absl::StrCat(path, ": cannot be made durable"));
+  return absl::OkStatus();
+}

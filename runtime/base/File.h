@@ -16,5 +16,8 @@ absl::Status writeFileAtomically(const std::string &path, const void *data, size
 /// Creates the folder and its parents; fine if it exists.
 absl::Status makeFolders(const std::string &path);
 
+/// Makes the names in a folder durable: what was created, renamed or removed there survives a loss of power.
+absl::Status syncFolder(const std::string &path);
+
 } // namespace recipe::rt
 #endif

@@ -6,6 +6,8 @@
 using namespace recipe::rt;
 using recipe::abi::Parameter;
 
+using AddressOf = std::function<const std::byte *(const Parameter &)>;
+
 namespace {
 
 /// A tensor viewed as [outer, extent, inner], cut along the middle.
@@ -28,17 +30,17 @@ static absl::Status bad(const Parameter &parameter, const std::string &text) {
 }
 
 /// All of the tensor in one piece.
-static absl::Status addWhole(const std::vector<const Parameter *> &parts,
-                             const std::function<const std::byte *(uint32_t)> &address, TensorView &tensor) {
+static absl::Status addWhole(const std::vector<const Parameter *> &parts, const AddressOf &address,
+                             TensorView &tensor) {
   if (parts.size() != 1)
     return bad(*parts[0], absl::StrCat("must be one parameter or slices, got '", parts[0]->name(), "' and '",
                                        parts[1]->name(), "'"));
-  tensor.data = address(parts[0]->buffer());
+  tensor.data = address(*parts[0]);
   return absl::OkStatus();
 }
 
-static absl::Status addSlices(const std::vector<const Parameter *> &parts,
-                              const std::function<const std::byte *(uint32_t)> &address, TensorView &tensor) {
+static absl::Status addSlices(const std::vector<const Parameter *> &parts, const AddressOf &address,
+                              TensorView &tensor) {
   const Parameter &first = *parts[0];
   const auto &shape = first.hf_shape();
   int dim = first.slice_dim();
@@ -64,20 +66,20 @@ static absl::Status addSlices(const std::vector<const Parameter *> &parts,
   for (int64_t row = 0; row < outer; ++row)
     for (const Slice &slice : slices) {
       uint64_t bytes = uint64_t(slice.size * inner) * 4;
-      tensor.pieces.push_back({address(slice.parameter->buffer()) + uint64_t(row) * bytes, bytes});
+      tensor.pieces.push_back({address(*slice.parameter) + uint64_t(row) * bytes, bytes});
     }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<TensorView>>
-recipe::rt::huggingFaceTensors(const abi::Step &step, const std::function<const std::byte *(uint32_t)> &address) {
+recipe::rt::parameterTensors(const std::vector<const abi::Parameter *> &parameters, const AddressOf &address) {
   std::vector<std::vector<const Parameter *>> groups;
   std::map<std::string, size_t> groupOf;
-  for (const Parameter &parameter : step.parameters()) {
-    auto [found, isNew] = groupOf.emplace(parameter.hf_name(), groups.size());
+  for (const Parameter *parameter : parameters) {
+    auto [found, isNew] = groupOf.emplace(parameter->hf_name(), groups.size());
     if (isNew)
       groups.emplace_back();
-    groups[found->second].push_back(&parameter);
+    groups[found->second].push_back(parameter);
   }
   std::vector<TensorView> tensors;
   for (const std::vector<const Parameter *> &parts : groups) {
@@ -90,4 +92,12 @@ recipe::rt::huggingFaceTensors(const abi::Step &step, const std::function<const 
     tensors.push_back(std::move(tensor));
   }
   return tensors;
+}
+
+absl::StatusOr<std::vector<TensorView>>
+recipe::rt::huggingFaceTensors(const abi::Step &step, const std::function<const std::byte *(uint32_t)> &address) {
+  std::vector<const Parameter *> all;
+  for (const Parameter &parameter : step.parameters())
+    all.push_back(&parameter);
+  return parameterTensors(all, [&](const Parameter &parameter) { return address(parameter.buffer()); });
 }

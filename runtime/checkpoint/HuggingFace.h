@@ -12,5 +12,10 @@ namespace recipe::rt {
 absl::StatusOr<std::vector<TensorView>> huggingFaceTensors(const abi::Step &step,
                                                            const std::function<const std::byte *(uint32_t)> &address);
 
+/// The same for some of the parameters, and for memory that belongs to a parameter in other ways than its values do.
+absl::StatusOr<std::vector<TensorView>>
+parameterTensors(const std::vector<const abi::Parameter *> &parameters,
+                 const std::function<const std::byte *(const abi::Parameter &)> &address);
+
 } // namespace recipe::rt
 #endif

@@ -35,6 +35,10 @@ absl::StatusOr<uint64_t> tensorBytes(const TensorView &tensor);
 absl::Status writeSafetensors(const std::string &path, const std::vector<TensorView> &tensors,
                               const std::map<std::string, std::string> &metadata = {});
 
+/// The length of the file that writeSafetensors() would write; it refuses what that refuses and reads no data.
+absl::StatusOr<uint64_t> safetensorsBytes(const std::vector<TensorView> &tensors,
+                                          const std::map<std::string, std::string> &metadata = {});
+
 class SafetensorsFile {
 public:
   /// In the order in which they lie. Data may be unaligned in files that others wrote.

@@ -1,14 +1,16 @@
-#include "runtime/base/AtomicFile.h"
-#include "runtime/checkpoint/Safetensors.h"
+#include "runtime/checkpoint/SafetensorsWriter.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-#include <cstring>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
 namespace recipe::rt {
+
+// What is handed to the file at once.
+static constexpr size_t BlockBytes = size_t(1) << 20;
 
 // `text` as a JSON string. JSON has no way to say bytes that are not UTF-8.
 static absl::StatusOr<std::string> quote(const std::string &text) {
@@ -56,22 +58,74 @@ static absl::StatusOr<std::string> makeHeader(const std::vector<TensorView> &ten
   return header;
 }
 
-absl::Status writeSafetensors(const std::string &path, const std::vector<TensorView> &tensors,
-                              const std::map<std::string, std::string> &metadata) {
+absl::StatusOr<uint64_t> safetensorsBytes(const std::vector<TensorView> &tensors,
+                                          const std::map<std::string, std::string> &metadata) {
+  RCP_ASSIGN_OR_RETURN(std::string header, makeHeader(tensors, metadata));
+  uint64_t bytes = sizeof(uint64_t) + header.size();
+  for (const TensorView &tensor : tensors)
+    bytes += tensorBytes(tensor).value();
+  return bytes;
+}
+
+SafetensorsWriter::SafetensorsWriter(AtomicFile file, std::string header, std::vector<TensorView> tensors)
+    : file(std::move(file)), header(std::move(header)), tensors(std::move(tensors)), total(this->header.size()) {
+  for (const TensorView &tensor : this->tensors)
+    total += tensorBytes(tensor).value();
+}
+
+absl::StatusOr<SafetensorsWriter> SafetensorsWriter::create(const std::string &path, std::vector<TensorView> tensors,
+                                                            const std::map<std::string, std::string> &metadata) {
   absl::StatusOr<std::string> header = makeHeader(tensors, metadata);
   if (!header.ok())
     return absl::Status(header.status().code(), absl::StrCat(path, ": ", header.status().message()));
   RCP_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
   uint64_t length = header->size();
-  RCP_RETURN_IF_ERROR(file.append(&length, sizeof(length)));
-  RCP_RETURN_IF_ERROR(file.append(header->data(), header->size()));
+  header->insert(0, reinterpret_cast<const char *>(&length), sizeof(length));
+  return SafetensorsWriter(std::move(file), *std::move(header), std::move(tensors));
+}
+
+absl::Status SafetensorsWriter::flush() {
+  hash.update(block.data(), block.size());
+  absl::Status status = file.append(block.data(), block.size());
+  block.clear();
+  return status;
+}
+
+absl::Status SafetensorsWriter::append(const void *data, uint64_t bytes) {
+  const auto *next = static_cast<const uint8_t *>(data);
+  while (bytes > 0) {
+    uint64_t size = std::min<uint64_t>(bytes, block.capacity() - block.size());
+    block.insert(block.end(), next, next + size);
+    next += size;
+    bytes -= size;
+    if (block.size() == block.capacity())
+      RCP_RETURN_IF_ERROR(flush());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SafetensorsWriter::write() {
+  block.reserve(BlockBytes);
+  RCP_RETURN_IF_ERROR(append(header.data(), header.size()));
   for (const TensorView &tensor : tensors) {
     if (tensor.pieces.empty())
-      RCP_RETURN_IF_ERROR(file.append(tensor.data, tensorBytes(tensor).value()));
+      RCP_RETURN_IF_ERROR(append(tensor.data, tensorBytes(tensor).value()));
     for (const TensorPiece &piece : tensor.pieces)
-      RCP_RETURN_IF_ERROR(file.append(piece.data, piece.bytes));
+      RCP_RETURN_IF_ERROR(append(piece.data, piece.bytes));
   }
-  return file.commit();
+  return flush();
+}
+
+absl::StatusOr<Sha256Digest> SafetensorsWriter::commit() {
+  RCP_RETURN_IF_ERROR(file.commit());
+  return hash.finish();
+}
+
+absl::Status writeSafetensors(const std::string &path, const std::vector<TensorView> &tensors,
+                              const std::map<std::string, std::string> &metadata) {
+  RCP_ASSIGN_OR_RETURN(SafetensorsWriter writer, SafetensorsWriter::create(path, tensors, metadata));
+  RCP_RETURN_IF_ERROR(writer.write());
+  return writer.commit().status();
 }
 
 } // namespace recipe::rt
