@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 
 #include <algorithm>
 #include <map>
@@ -84,6 +86,11 @@ void describeRunTimeKey(const Schema &schema, const Key &key, const Recipe &reci
     out.add_excludes(rival->name);
 }
 
+// JSON on one line with the keys of every object sorted: the same text for the same configuration.
+std::string sortedJson(const std::string &json) {
+  return llvm::formatv("{0}", llvm::cantFail(llvm::json::parse(json), "the reader accepted it")).str();
+}
+
 } // namespace
 
 int32_t runValueSlot(const std::string &key) {
@@ -137,6 +144,8 @@ void describeRecipe(const ResolvedRecipe &resolved, abi::Step &step) {
   manifest.set_global_batch(resolved.globalBatch);
   manifest.set_batch_segments(resolved.batchSegments);
   manifest.mutable_legal_ranks()->Assign(resolved.legalRanks.begin(), resolved.legalRanks.end());
+  manifest.set_model_type(Model::Type_Name(resolved.recipe.model().type()));
+  manifest.set_model_config(sortedJson(resolved.modelConfig.json));
 }
 
 } // namespace recipe::frontend

@@ -1,6 +1,7 @@
 #include "compiler/frontend/Describe.h"
 
 #include "compiler/frontend/RunValues.h"
+#include "tests/unit/TempFolder.h"
 #include "tests/unit/frontend/Load.h"
 
 #include <map>
@@ -67,6 +68,21 @@ TEST(Describe, StepHasEntriesAndManifest) {
   EXPECT_EQ(step.manifest().legal_ranks_size(), 2);
 }
 
+TEST(Describe, ModelConfigurationIsTheSameTextHoweverItIsWritten) {
+  test::TempFolder folder;
+  folder.write("c.json", "{\n  \"b\": {\"z\": 1e3, \"y\": [1, null]},\n  \"a\": \"x\"\n}\n");
+  folder.write("file.recipe", withLine(3, "  config_path: c.json"));
+  folder.write("inline.recipe", withLine(3, "  config: {a: x, b: {y: [1, null], z: 1e3}}"));
+  for (const char *name : {"file.recipe", "inline.recipe"}) {
+    LoadedRecipe loaded = loadRecipe(folder.path(name), {});
+    ASSERT_TRUE(loaded.recipe) << name;
+    abi::Step step;
+    describeRecipe(*loaded.recipe, step);
+    EXPECT_EQ(step.manifest().model_config(), R"({"a":"x","b":{"y":[1,null],"z":1000}})") << name;
+    EXPECT_EQ(step.manifest().model_type(), "llama") << name;
+  }
+}
+
 TEST(Describe, RunTimeKeys) {
   abi::Step step;
   describeRecipe(valid(withLine(11, "  warmup_steps: 3\nexperiment: {output_dir: \"/o p\"}")), step);
@@ -75,10 +91,10 @@ TEST(Describe, RunTimeKeys) {
   for (auto &[name, key] : keys)
     names.insert(name);
   EXPECT_EQ(names, (std::set<std::string>{"data.eval_fraction", "data.eval_path", "data.path", "data.shuffle",
-                                          "experiment.output_dir", "experiment.seed", "logging.eval_interval",
-                                          "logging.eval_steps", "logging.log_interval", "optim.lr", "optim.max_steps",
-                                          "optim.min_lr_ratio", "optim.scheduler", "optim.warmup_ratio",
-                                          "optim.warmup_steps"}));
+                                          "experiment.output_dir", "experiment.seed", "logging.ckpt_interval",
+                                          "logging.eval_interval", "logging.eval_steps", "logging.keep_last",
+                                          "logging.log_interval", "optim.lr", "optim.max_steps", "optim.min_lr_ratio",
+                                          "optim.scheduler", "optim.warmup_ratio", "optim.warmup_steps"}));
 
   EXPECT_EQ(keys["optim.lr"].kind(), abi::RunTimeKey::NUMBER);
   EXPECT_EQ(keys["optim.lr"].value(), "0.001");

@@ -65,8 +65,6 @@ TEST(Recipes, SampleOfAnotherTrainerIsRefusedByNameOnly) {
       at + "29:3: error: 'distributed.pipeline_parallel_size' is recognised but not built yet: only data parallelism",
       at + "31:3: error: 'distributed.zero_optimization' is recognised but not built yet: every rank holds the whole "
            "optimizer state",
-      at + "34:3: error: 'logging.ckpt_interval' is recognised but not built yet: only the final weights are written",
-      at + "35:3: error: 'logging.keep_last' is recognised but not built yet: only the final weights are written",
   };
   EXPECT_EQ(messages(loadRecipe(folder.path("r.recipe"), {})), expected);
 }

@@ -37,6 +37,8 @@ TEST(Resolve, Defaults) {
   EXPECT_EQ(r.recipe.logging().log_interval(), 10);
   EXPECT_EQ(r.recipe.logging().eval_interval(), 0);
   EXPECT_EQ(r.recipe.logging().eval_steps(), 0);
+  EXPECT_EQ(r.recipe.logging().ckpt_interval(), 0);
+  EXPECT_EQ(r.recipe.logging().keep_last(), 0);
 }
 
 TEST(Resolve, Provenance) {
@@ -232,8 +234,7 @@ TEST(Resolve, NeutralValuesOfUnbuiltKeysAreFine) {
                                         "  zero_optimization: false\n"
                                         "precision: {compute: fp32, keep_fp32: []}\n"
                                         "fusion: {rules: []}\n"
-                                        "memory: {recompute: none}\n"
-                                        "logging: {ckpt_interval: 0}"));
+                                        "memory: {recompute: none}"));
   EXPECT_EQ(originOf(r, "distributed.tensor_parallel_size"), "recipe:13:3");
 }
 
