@@ -148,11 +148,19 @@ absl::Status recipe::rt::validateParameters(const abi::Step &step) {
       if (index >= buffers)
         return bad("optimizer buffer must be below ", buffers, ", got ", index);
     int64_t elements = elementCount(parameter.shape());
-    const Buffer &buffer = step.buffers(int(parameter.buffer()));
-    if (buffer.region() != abi::STATE || buffer.min_nodes() != 0 || buffer.type() != abi::F32 || elements < 0 ||
-        uint64_t(elements) * 4 > buffer.bytes())
+    // Checkpoints read and write all of them.
+    auto holdsValues = [&](uint32_t index) {
+      const Buffer &buffer = step.buffers(int(index));
+      return buffer.region() == abi::STATE && buffer.min_nodes() == 0 && buffer.type() == abi::F32 && elements >= 0 &&
+             uint64_t(elements) * 4 <= buffer.bytes();
+    };
+    if (!holdsValues(parameter.buffer()))
       return bad("its buffer must be an F32 state buffer of [", absl::StrJoin(parameter.shape(), ", "), "], got ",
-                 buffer.bytes(), " bytes");
+                 step.buffers(int(parameter.buffer())).bytes(), " bytes");
+    for (uint32_t index : parameter.optimizer_buffers())
+      if (!holdsValues(index))
+        return bad("optimizer buffer must be an F32 state buffer of [", absl::StrJoin(parameter.shape(), ", "),
+                   "], got '", step.buffers(int(index)).name(), "' of ", step.buffers(int(index)).bytes(), " bytes");
     absl::Status slice = checkSlice(parameter, elements);
     if (!slice.ok())
       return bad(slice.message());
