@@ -152,6 +152,8 @@ absl::StatusOr<StepResult> Executor::runStep() {
       run(*program, position);
   }
   scalars.microbatch = scalars.first_sample = scalars.node = 0;
+  if (updateHook)
+    RCP_RETURN_IF_ERROR(updateHook());
   for (Program *program : after)
     run(*program, once);
   ++nextStep;

@@ -8,6 +8,7 @@
 #include "runtime/executor/Prefetcher.h"
 #include "runtime/executor/Program.h"
 #include "runtime/loader/Loader.h"
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,11 +44,15 @@ public:
   const RankPlan &plan() const { return loaded.plan; }
   const RunTimeKeys &keys() const { return loaded.keys; }
   int threads() const { return pool->threads(); }
+  /// The processors that threads beside the computation may use.
+  const std::vector<int> &cpus() const { return pool->allCpus(); }
 
   /// Runs `init`, if the step has one.
   void initialize();
   /// Training goes on with update `firstStep` on the source's data, which must outlive the executor.
   absl::Status begin(BatchSource &source, int64_t firstStep);
+  /// `hook` runs before the part of a step that may change parameters and optimizer state; its error ends the step.
+  void beforeUpdate(std::function<absl::Status()> hook) { updateHook = std::move(hook); }
   /// One update. Its status is the source's.
   absl::StatusOr<StepResult> runStep();
   /// Runs `eval` over the whole set. Training goes on afterwards as if nothing had happened.
@@ -86,6 +91,7 @@ private:
   std::vector<int32_t> unused;                // stands in for inputs that the step does not have
   int32_t *inputData[3][2] = {};              // tokens, labels, positions; two slots
 
+  std::function<absl::Status()> updateHook;
   std::unique_ptr<Prefetcher> prefetcher;
   int64_t nextStep = 0;
   int64_t sequence = 0; // of the micro-batch that is being prefetched; it goes to slot sequence % 2

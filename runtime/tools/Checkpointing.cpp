@@ -1,0 +1,120 @@
+#include "runtime/tools/Checkpointing.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/base/DiskSpace.h"
+#include "runtime/base/Printable.h"
+#include "runtime/checkpoint/CheckpointFolder.h"
+#include "runtime/checkpoint/CheckpointLoad.h"
+#include "runtime/tools/RunIdentity.h"
+#include <ctime>
+
+using namespace recipe::rt;
+
+static std::string utcNow() {
+  std::time_t now = std::time(nullptr);
+  std::tm parts;
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+Checkpointing::Checkpointing(Executor &executor, const CheckpointingOptions &options)
+    : executor(executor), options(options), identity(describeRun(executor.step(), executor.keys(), options.dataHash)),
+      writer(executor.cpus()) {
+  executor.beforeUpdate([this] { return writer.waitUntilRead(); });
+}
+
+Checkpointing::~Checkpointing() { executor.beforeUpdate(nullptr); }
+
+absl::StatusOr<std::vector<StateFile>> Checkpointing::state() {
+  return checkpointState(executor.step(), [this](uint32_t buffer) { return executor.bufferData(buffer); });
+}
+
+absl::StatusOr<std::unique_ptr<Checkpointing>> Checkpointing::create(Executor &executor,
+                                                                     const CheckpointingOptions &options) {
+  std::unique_ptr<Checkpointing> checkpointing(new Checkpointing(executor, options));
+  RCP_ASSIGN_OR_RETURN(std::vector<StateFile> files, checkpointing->state());
+  RCP_ASSIGN_OR_RETURN(CheckpointSize size, checkpointSize(files));
+  std::string what = checkpointsFolder(options.outputDir);
+  RCP_RETURN_IF_ERROR(checkFileSizeLimit(what, size.longest));
+  RCP_RETURN_IF_ERROR(checkDiskSpace(what, options.outputDir, size.total));
+  return checkpointing;
+}
+
+absl::StatusOr<int64_t> Checkpointing::restore() {
+  if (options.resume.empty())
+    return 0;
+  ResumeOptions resume;
+  resume.from = options.resume;
+  resume.outputDir = options.outputDir;
+  resume.overwrite = options.overwrite;
+  resume.allowChanges = options.allowChanges;
+  resume.err = options.err;
+  RCP_ASSIGN_OR_RETURN(from, findResumePoint(resume, identity));
+  RCP_ASSIGN_OR_RETURN(std::vector<StateFile> files, state());
+  RCP_RETURN_IF_ERROR(loadCheckpoint(from->path, from->manifest, files));
+  if (from->sameFolder)
+    newest = from->manifest.step;
+  return from->manifest.step;
+}
+
+absl::Status Checkpointing::settle() {
+  RCP_RETURN_IF_ERROR(forgetBeyond(options.outputDir, newest));
+  if (from)
+    absl::FPrintF(options.out, "resumed from %s, step %d\n", printable(from->path), from->manifest.step);
+  return absl::OkStatus();
+}
+
+absl::Status Checkpointing::save(int64_t updates) {
+  CheckpointRequest request;
+  request.folder = checkpointsFolder(options.outputDir);
+  request.keepNewest = executor.keys().integer("logging.keep_last", 0);
+  RCP_ASSIGN_OR_RETURN(request.state, state());
+  const abi::Manifest &m = executor.step().manifest();
+  request.manifest = identity;
+  request.manifest.step = updates;
+  request.manifest.samples = updates * m.global_batch();
+  CheckpointProvenance &provenance = request.manifest.provenance;
+  provenance.run = m.name();
+  provenance.producer = "reciperun " RECIPEC_VERSION;
+  provenance.compiler = m.producer();
+  for (const abi::ResolvedRecipe::Entry &entry : executor.step().recipe().entries())
+    if (entry.key() == "target.arch")
+      provenance.target = entry.value();
+  provenance.nodes = executor.plan().ranks;
+  provenance.threads = executor.threads();
+  provenance.written = utcNow();
+  newest = updates;
+  return writer.start(std::move(request));
+}
+
+void Checkpointing::tell() {
+  if (std::optional<SavedCheckpoint> saved = writer.takeSaved()) {
+    absl::FPrintF(options.out, "checkpoint %s  seconds %.2f  wait_ms %.2f\n", printable(saved->path), saved->seconds,
+                  saved->exposedSeconds * 1e3);
+    std::fflush(options.out);
+  }
+}
+
+absl::Status Checkpointing::afterStep(int64_t updates) {
+  tell();
+  int64_t interval = executor.keys().integer("logging.ckpt_interval", 0);
+  if (interval == 0 || updates % interval != 0)
+    return absl::OkStatus();
+  // The one before may still be on its way.
+  RCP_RETURN_IF_ERROR(writer.waitUntilDurable());
+  tell();
+  return save(updates);
+}
+
+absl::Status Checkpointing::end(int64_t updates) {
+  RCP_RETURN_IF_ERROR(writer.waitUntilDurable());
+  tell();
+  if (newest == updates)
+    return absl::OkStatus();
+  RCP_RETURN_IF_ERROR(save(updates));
+  RCP_RETURN_IF_ERROR(writer.waitUntilDurable());
+  tell();
+  return absl::OkStatus();
+}

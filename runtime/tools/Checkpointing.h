@@ -1,0 +1,57 @@
+// A run's checkpoints: where it goes on, when it saves, what it keeps. One thread.
+#ifndef RUNTIME_TOOLS_CHECKPOINTING_H
+#define RUNTIME_TOOLS_CHECKPOINTING_H
+#include "runtime/checkpoint/CheckpointWriter.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/tools/Resume.h"
+#include <cstdio>
+
+namespace recipe::rt {
+
+struct CheckpointingOptions {
+  std::string outputDir;
+  std::string resume;        // --resume; empty: from the beginning
+  bool overwrite = false;    // --overwrite
+  bool allowChanges = false; // --allow-changes
+  std::string dataHash;      // of the tokens that are trained on
+  FILE *out = stdout;
+  FILE *err = stderr;
+};
+
+/// Refers to an executor that outlives it. Its destructor lets a checkpoint that is being written become durable.
+class Checkpointing {
+public:
+  /// Refuses what would fail when the first checkpoint is due. From here on the executor waits, before each update, for
+  /// the checkpoint that is being read.
+  static absl::StatusOr<std::unique_ptr<Checkpointing>> create(Executor &executor, const CheckpointingOptions &options);
+  ~Checkpointing();
+
+  /// Loads the state to go on from, if any; the updates that it has seen. Changes nothing on disk.
+  absl::StatusOr<int64_t> restore();
+  /// Whether restore() found the state in the output folder itself, whose metrics then go on.
+  bool goesOn() const { return from && from->sameFolder; }
+  /// Once nothing can refuse the run any more: removes from the output folder what is beyond the state that training
+  /// goes on from, and says where that came from.
+  absl::Status settle();
+
+  /// After each update: begins a checkpoint if one is due, tells of one that has become durable.
+  absl::Status afterStep(int64_t updates);
+  /// At the end of the run: its last state is on disk when this returns.
+  absl::Status end(int64_t updates);
+
+private:
+  Checkpointing(Executor &executor, const CheckpointingOptions &options);
+  absl::StatusOr<std::vector<StateFile>> state();
+  absl::Status save(int64_t updates);
+  void tell();
+
+  Executor &executor;
+  CheckpointingOptions options;
+  CheckpointManifest identity;
+  std::optional<ResumePoint> from;
+  int64_t newest = -1; // updates of the newest checkpoint in the output folder, or on its way to it
+  CheckpointWriter writer;
+};
+
+} // namespace recipe::rt
+#endif

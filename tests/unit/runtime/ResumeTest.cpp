@@ -1,0 +1,80 @@
+#include "runtime/loader/Loader.h"
+#include "runtime/monitor/MetricsFile.h"
+#include "runtime/tools/RunIdentity.h"
+#include "tests/abi/HandWrittenStep.h"
+#include "tests/unit/TempFolder.h"
+#include <gtest/gtest.h>
+
+namespace recipe::test {
+
+namespace {
+
+rt::CheckpointManifest describe(const std::vector<std::string> &overrides, const LineShape &shape = {},
+                                const std::string &config = R"({"a":{"b":[1,2]},"c":"x"})") {
+  abi::Step step = makeLineStep(shape);
+  step.mutable_manifest()->set_model_type("line");
+  step.mutable_manifest()->set_model_config(config);
+  auto keys = rt::RunTimeKeys::resolve(step, overrides);
+  EXPECT_TRUE(keys.ok()) << keys.status();
+  return rt::describeRun(step, *keys, "hash");
+}
+
+using Lines = std::vector<std::string>;
+
+} // namespace
+
+TEST(RunIdentity, HasWhatShapesTrainingAndNothingElse) {
+  std::map<std::string, std::string> settings = describe({}).settings;
+  EXPECT_EQ(settings["optim.lr"], "0.125");
+  EXPECT_EQ(settings["optim.scheduler"], "cosine");
+  EXPECT_EQ(settings["experiment.seed"], "1");
+  EXPECT_EQ(settings["global_batch"], "8");
+  EXPECT_EQ(settings["data.sha256"], "hash");
+  for (const char *key :
+       {"data.path", "experiment.output_dir", "logging.log_interval", "data.batch_size", "optim.warmup_steps"})
+    EXPECT_FALSE(settings.count(key)) << key;
+}
+
+TEST(RunIdentity, DifferencesByKey) {
+  EXPECT_TRUE(rt::compareRuns(describe({}), describe({"optim.lr=1.25e-1", "data.path=p"})).deliberate.empty())
+      << "one number in two spellings";
+  rt::RunDifferences changed = rt::compareRuns(describe({}), describe({"optim.lr=1", "optim.warmup_steps=2"}));
+  EXPECT_EQ(changed.deliberate,
+            (Lines{"optim.lr: 0.125 in the checkpoint, 1 now", "optim.warmup_ratio: 0.5 in the checkpoint, not set now",
+                   "optim.warmup_steps: not set in the checkpoint, 2 now"}));
+  EXPECT_TRUE(changed.fatal.empty());
+  LineShape wide;
+  wide.globalBatch = 16;
+  EXPECT_EQ(rt::compareRuns(describe({}), describe({}, wide)).fatal,
+            Lines{"global_batch: 8 in the checkpoint, 16 now"});
+  EXPECT_EQ(rt::compareRuns(describe({}), describe({}, {}, R"({"c":"x","a":{"b":[1,3]}})")).fatal,
+            Lines{"model.config.a.b.1: 2 in the checkpoint, 3 now"});
+  EXPECT_TRUE(rt::compareRuns(describe({}), describe({}, {}, R"({"c":"x","a":{"b":[1,2]}})")).fatal.empty())
+      << "the order of keys means nothing";
+}
+
+TEST(MetricsFile, KeepsLinesUpToAStep) {
+  TempFolder folder;
+  const std::string lines = "{\"step\":1,\"loss\":2}\n{\"step\":2,\"loss\":1}\n{\"step\":2,\"eval_loss\":1}\n";
+  std::string path = folder.write("m", lines + "{\"step\":3,\"loss\":1}\n{\"step\":4,\"lo");
+  ASSERT_TRUE(rt::keepMetricsUntil(path, 2).ok());
+  EXPECT_EQ(folder.read("m"), lines);
+  ASSERT_TRUE(rt::keepMetricsUntil(path, 2).ok());
+  EXPECT_EQ(folder.read("m"), lines);
+  ASSERT_TRUE(rt::keepMetricsUntil(path, 0).ok());
+  EXPECT_EQ(folder.read("m"), "");
+  EXPECT_TRUE(rt::keepMetricsUntil(folder.path("none"), 2).ok());
+}
+
+TEST(MetricsFile, RefusesLinesThatAreNotOurs) {
+  TempFolder folder;
+  for (const char *line : {"nonsense", "[1]", "{}", "{\"step\":\"1\"}", "{\"step\":1.5}", ""}) {
+    std::string contents = std::string("{\"step\":1}\n") + line + "\n{\"step\":9}\n",
+                path = folder.write("m", contents);
+    EXPECT_EQ(rt::keepMetricsUntil(path, 2).message(),
+              path + ":2: must be an object with a whole number 'step'; mend or remove the file");
+    EXPECT_EQ(folder.read("m"), contents);
+  }
+}
+
+} // namespace recipe::test
