@@ -2,6 +2,7 @@
 #include "runtime/base/EditDistance.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Memory.h"
+#include "runtime/base/Printable.h"
 #include "runtime/base/Sha256.h"
 #include "tests/unit/TempFolder.h"
 #include <gtest/gtest.h>
@@ -32,6 +33,35 @@ TEST(File, ErrorsNameThePath) {
   ASSERT_TRUE(rt::makeFolders(folder.path("no/such")).ok());
   EXPECT_TRUE(rt::writeFileAtomically(folder.path("no/such/file"), "x", 1).ok());
   EXPECT_FALSE(rt::makeFolders(folder.path("no/such/file/x")).ok());
+}
+
+TEST(Printable, ControlCharactersAndStrayBytesAreEscaped) {
+  struct {
+    const char *text, *expected;
+  } cases[] = {
+      {"", ""},
+      {"it's \"plain\" \\ text", "it's \"plain\" \\ text"},
+      {"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x8d\xb0", "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x8d\xb0"}, // a umlaut, euro, cake
+      {"\x1b[31mred\a\r\n\t\x7f", "\\x1b[31mred\\x07\\x0d\\x0a\\x09\\x7f"},
+      {"\xc2\x9b"
+       "31m",
+       "\\xc2\\x9b"
+       "31m"}, // CSI as one character
+      {"\xc2\xa0", "\xc2\xa0"},
+      {"\x9b"
+       "31m",
+       "\\x9b"
+       "31m"},
+      {"cut \xe2\x82", "cut \\xe2\\x82"},
+      {"\xc0\x9b \xff", "\\xc0\\x9b \\xff"},
+      {"\xe2"
+       "ab",
+       "\\xe2"
+       "ab"},
+  };
+  for (auto [text, expected] : cases)
+    EXPECT_EQ(rt::printable(text), expected);
+  EXPECT_EQ(rt::printable(absl::string_view("a\0b", 3)), "a\\x00b");
 }
 
 TEST(Sha256, KnownDigest) {
