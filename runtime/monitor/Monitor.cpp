@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <fcntl.h>
+#include <unistd.h>
 
 using namespace recipe::rt;
 
@@ -38,35 +40,50 @@ static std::string jsonNumber(double value) {
 }
 
 absl::StatusOr<std::unique_ptr<Monitor>> Monitor::create(const MonitorOptions &options) {
-  FILE *metrics = std::fopen(options.metricsPath.c_str(), "we");
-  if (!metrics)
+  int metrics = open(options.metricsPath.c_str(),
+                     O_WRONLY | O_CREAT | (options.append ? 0 : O_TRUNC) | O_APPEND | O_CLOEXEC, 0666);
+  if (metrics < 0)
     return absl::ErrnoToStatus(errno, absl::StrCat(options.metricsPath, ": cannot be created"));
   return std::unique_ptr<Monitor>(new Monitor(options, metrics));
 }
 
-Monitor::Monitor(const MonitorOptions &options, FILE *metrics)
+Monitor::Monitor(const MonitorOptions &options, int metrics)
     : options(options), metrics(metrics), lineBegin(nowSeconds()) {}
 
 Monitor::~Monitor() {
   clearProgress();
-  std::fclose(metrics);
+  close(metrics);
 }
 
-absl::Status Monitor::writeMetrics(const std::string &line) {
-  // Flushed, so that whoever watches the file sees whole lines as they come.
-  if (std::fprintf(metrics, "%s\n", line.c_str()) < 0 || std::fflush(metrics) != 0)
-    return absl::ErrnoToStatus(errno, absl::StrCat(options.metricsPath, ": cannot be written"));
-  return absl::OkStatus();
+void Monitor::writeMetrics(const std::string &line) {
+  if (!failure.ok())
+    return;
+  // Whole lines as they come, for whoever watches the file.
+  std::string bytes = line + "\n";
+  size_t done = 0;
+  while (done < bytes.size()) {
+    ssize_t n = write(metrics, bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0) {
+      failure = absl::ErrnoToStatus(errno, absl::StrCat(options.metricsPath, ": cannot be written"));
+      // Appending left the position at the end of the half line.
+      if (done > 0)
+        (void)!ftruncate(metrics, lseek(metrics, 0, SEEK_CUR) - off_t(done));
+      return;
+    }
+    done += size_t(n);
+  }
 }
 
-absl::Status Monitor::afterStep(const StepResult &result) {
+void Monitor::afterStep(const StepResult &result) {
   memory.sample();
   ++stepsInLine;
   waitInLine += result.dataWaitMs;
   int64_t updates = result.step + 1;
   if (updates % options.logInterval != 0 && updates != options.lastStep) {
     showProgress(updates, result.loss);
-    return absl::OkStatus();
+    return;
   }
   double now = nowSeconds(), secondsPerStep = std::max(now - lineBegin, 1e-9) / double(stepsInLine);
   double rate = double(options.tokensPerStep) / secondsPerStep, wait = waitInLine / double(stepsInLine);
@@ -81,23 +98,23 @@ absl::Status Monitor::afterStep(const StepResult &result) {
                 updates, options.lastStep, result.loss, result.gradNorm, result.learningRate, rate, wait,
                 formatBytes(memory.peakBytes()), formatDuration(eta));
   std::fflush(options.out);
-  return writeMetrics(absl::StrCat(
+  writeMetrics(absl::StrCat(
       "{\"step\":", updates, ",\"loss\":", jsonNumber(result.loss), ",\"grad_norm\":", jsonNumber(result.gradNorm),
       ",\"learning_rate\":", jsonNumber(result.learningRate), ",\"tokens_per_second\":",
       jsonNumber(std::round(rate * 10) / 10), ",\"data_wait_ms\":", jsonNumber(std::round(wait * 1000) / 1000),
       ",\"peak_memory_bytes\":", memory.peakBytes(), ",\"eta_seconds\":", jsonNumber(std::round(eta * 10) / 10), "}"));
 }
 
-absl::Status Monitor::afterEvaluation(int64_t updates, const EvaluationResult &result, double seconds) {
+void Monitor::afterEvaluation(int64_t updates, const EvaluationResult &result, double seconds) {
   memory.sample();
   lineBegin += seconds;
   clearProgress();
   absl::FPrintF(options.out, "eval %d/%d  eval_loss %.4f  eval_tokens %d  seconds %.1f\n", updates, options.lastStep,
                 result.loss, result.validTokens, seconds);
   std::fflush(options.out);
-  return writeMetrics(absl::StrCat("{\"step\":", updates, ",\"eval_loss\":", jsonNumber(result.loss),
-                                   ",\"eval_tokens\":", result.validTokens,
-                                   ",\"eval_seconds\":", jsonNumber(std::round(seconds * 1000) / 1000), "}"));
+  writeMetrics(absl::StrCat("{\"step\":", updates, ",\"eval_loss\":", jsonNumber(result.loss),
+                            ",\"eval_tokens\":", result.validTokens,
+                            ",\"eval_seconds\":", jsonNumber(std::round(seconds * 1000) / 1000), "}"));
 }
 
 void Monitor::showProgress(int64_t updates, double loss) {

@@ -1,5 +1,6 @@
 #include "runtime/tools/Profile.h"
 #include "absl/strings/str_format.h"
+#include "runtime/base/Printable.h"
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -22,8 +23,8 @@ void recipe::rt::printProfile(const Executor &executor, FILE *out) {
     for (const Program::Timing &timing : program->timings()) {
       const abi::Kernel &kernel = executor.step().kernels(int(timing.instruction->kernel()));
       Row &row = byKernel[{program->name(), timing.instruction->kernel()}];
-      row.program = program->name();
-      row.kernel = kernel.description().empty() ? kernel.symbol() : kernel.description();
+      row.program = printable(program->name());
+      row.kernel = printable(kernel.description().empty() ? kernel.symbol() : kernel.description());
       row.nanoseconds += double(timing.nanoseconds);
       row.launches += double(timing.runs);
       row.flops += double(timing.runs) * timing.instruction->flops();

@@ -3,14 +3,32 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/base/Clock.h"
-#include "runtime/base/File.h"
+#include "runtime/base/Printable.h"
 #include "runtime/checkpoint/HuggingFace.h"
 #include "runtime/data/TextData.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/monitor/Monitor.h"
+#include "runtime/tools/OutputFolder.h"
 #include "runtime/tools/Profile.h"
 
 using namespace recipe::rt;
+
+/// Readers of the format look for this entry.
+static const std::map<std::string, std::string> weightsMetadata = {{"format", "pt"}};
+
+static absl::StatusOr<OutputFolder> openFolder(const LoadedStep &loaded, const RunOptions &options) {
+  const char *source = options.outputDir ? "--output-dir" : "'experiment.output_dir'";
+  std::string path = options.outputDir ? *options.outputDir : loaded.keys.text("experiment.output_dir", "./output");
+  if (path.empty())
+    return absl::InvalidArgumentError(absl::StrCat(source, " must name a folder, got \"\""));
+  // What cannot be written at the end is refused now; the shapes tell how long it will be.
+  RCP_ASSIGN_OR_RETURN(std::vector<TensorView> tensors,
+                       huggingFaceTensors(*loaded.step, [](uint32_t) -> const std::byte * { return nullptr; }));
+  OutputFolderOptions folderOptions;
+  folderOptions.overwrite = options.overwrite;
+  RCP_ASSIGN_OR_RETURN(folderOptions.weightBytes, safetensorsBytes(tensors, weightsMetadata));
+  return OutputFolder::open(path, folderOptions);
+}
 
 static absl::StatusOr<TextData> openData(const LoadedStep &loaded) {
   const recipe::abi::Manifest &manifest = loaded.step->manifest();
@@ -36,7 +54,7 @@ namespace {
 /// One run from its first step to its weights.
 class TrainingRun {
 public:
-  TrainingRun(const RunOptions &options, TextData data, std::unique_ptr<Executor> executor, std::string folder,
+  TrainingRun(const RunOptions &options, TextData data, std::unique_ptr<Executor> executor, OutputFolder folder,
               int64_t last)
       : options(options), data(std::move(data)), executor(std::move(executor)), folder(std::move(folder)), last(last) {}
 
@@ -44,18 +62,16 @@ public:
 
 private:
   absl::Status begin();
+  absl::StatusOr<int64_t> train();
   absl::Status trainOne(int64_t step);
   absl::Status evaluate(int64_t updates);
   absl::Status writeWeights();
-  absl::StatusOr<std::vector<TensorView>> weights() {
-    return huggingFaceTensors(executor->step(), [&](uint32_t buffer) { return executor->bufferData(buffer); });
-  }
 
   const RunOptions &options;
   TextData data;
   std::unique_ptr<Executor> executor;
   std::unique_ptr<Monitor> monitor;
-  std::string folder;
+  OutputFolder folder;
   int64_t last;
   int64_t evaluated = -1; // updates at the newest evaluation
 };
@@ -63,24 +79,22 @@ private:
 } // namespace
 
 absl::Status TrainingRun::begin() {
-  // What cannot be written at the end is refused now.
-  RCP_RETURN_IF_ERROR(weights().status());
-  RCP_RETURN_IF_ERROR(makeFolders(folder));
+  executor->initialize();
+  RCP_RETURN_IF_ERROR(executor->begin(*data.training, 0));
   const recipe::abi::Manifest &m = executor->step().manifest();
   MonitorOptions monitorOptions;
-  monitorOptions.metricsPath = folder + "/metrics.jsonl";
+  monitorOptions.metricsPath = folder.metricsPath();
   monitorOptions.lastStep = last;
   monitorOptions.logInterval = std::max<int64_t>(1, executor->keys().integer("logging.log_interval", 10));
   monitorOptions.tokensPerStep = m.global_batch() * m.seq_length();
   monitorOptions.out = options.out;
   monitorOptions.terminal = options.terminal ? options.err : nullptr;
   RCP_ASSIGN_OR_RETURN(monitor, Monitor::create(monitorOptions));
-  absl::FPrintF(options.out, "%s: %d parameters, %d x %d tokens per update, %d %s, arena %s\n", m.name(),
+  absl::FPrintF(options.out, "%s: %d parameters, %d x %d tokens per update, %d %s, arena %s\n", printable(m.name()),
                 m.parameter_count(), m.global_batch(), m.seq_length(), executor->threads(),
                 executor->threads() == 1 ? "thread" : "threads", formatBytes(executor->plan().memory.total_bytes()));
   std::fflush(options.out);
-  executor->initialize();
-  return executor->begin(*data.training, 0);
+  return absl::OkStatus();
 }
 
 absl::Status TrainingRun::trainOne(int64_t step) {
@@ -95,7 +109,7 @@ absl::Status TrainingRun::trainOne(int64_t step) {
     return absl::FailedPreconditionError(
         absl::StrCat("step ", step + 1, ": ", reason, "; the update was not applied and no weights were written"));
   }
-  RCP_RETURN_IF_ERROR(monitor->afterStep(result));
+  monitor->afterStep(result);
   int64_t interval = executor->keys().integer("logging.eval_interval", 0);
   return interval > 0 && (step + 1) % interval == 0 ? evaluate(step + 1) : absl::OkStatus();
 }
@@ -106,36 +120,48 @@ absl::Status TrainingRun::evaluate(int64_t updates) {
   double begin = nowSeconds();
   RCP_ASSIGN_OR_RETURN(EvaluationResult result, executor->evaluate(*data.evaluation));
   evaluated = updates;
-  return monitor->afterEvaluation(updates, result, nowSeconds() - begin);
+  monitor->afterEvaluation(updates, result, nowSeconds() - begin);
+  return absl::OkStatus();
 }
 
 absl::Status TrainingRun::writeWeights() {
-  RCP_ASSIGN_OR_RETURN(std::vector<TensorView> tensors, weights());
-  std::string path = folder + "/model.safetensors";
-  // Readers of the format look for this entry.
-  RCP_RETURN_IF_ERROR(writeSafetensors(path, tensors, {{"format", "pt"}}));
-  absl::FPrintF(options.out, "weights %s\n", path);
+  RCP_ASSIGN_OR_RETURN(std::vector<TensorView> tensors, huggingFaceTensors(executor->step(), [&](uint32_t buffer) {
+                         return executor->bufferData(buffer);
+                       }));
+  std::string path = folder.weightsPath();
+  RCP_RETURN_IF_ERROR(writeSafetensors(path, tensors, weightsMetadata));
+  absl::FPrintF(options.out, "weights %s\n", printable(path));
   return absl::OkStatus();
+}
+
+/// The updates done when the last one was, a stop was asked for, or metrics could not be written.
+absl::StatusOr<int64_t> TrainingRun::train() {
+  int64_t done = 0;
+  while (done < last && monitor->status().ok()) {
+    RCP_RETURN_IF_ERROR(trainOne(done));
+    ++done;
+    if (options.stopRequested && options.stopRequested())
+      break;
+  }
+  return done;
 }
 
 absl::StatusOr<bool> TrainingRun::run() {
   RCP_RETURN_IF_ERROR(begin());
-  int64_t done = 0;
-  bool stopped = false;
-  while (done < last && !stopped) {
-    RCP_RETURN_IF_ERROR(trainOne(done));
-    ++done;
-    stopped = done < last && options.stopRequested && options.stopRequested();
-  }
-  monitor->clearProgress();
-  if (stopped)
-    absl::FPrintF(options.err, "reciperun: stopped after step %d of %d, as asked\n", done, last);
-  else
+  RCP_ASSIGN_OR_RETURN(int64_t done, train());
+  if (done == last)
     RCP_RETURN_IF_ERROR(evaluate(done));
+  monitor->clearProgress();
   RCP_RETURN_IF_ERROR(writeWeights());
+  if (!monitor->status().ok())
+    return absl::Status(monitor->status().code(),
+                        absl::StrCat(monitor->status().message(), "; the run ended after step ", done, " of ", last,
+                                     ", whose weights are written"));
+  if (done < last)
+    absl::FPrintF(options.err, "reciperun: stopped after step %d of %d, as asked\n", done, last);
   if (options.profile)
     printProfile(*executor, options.err);
-  return stopped;
+  return done < last;
 }
 
 absl::StatusOr<bool> recipe::rt::runTraining(const RunOptions &options) {
@@ -147,9 +173,7 @@ absl::StatusOr<bool> recipe::rt::runTraining(const RunOptions &options) {
     return absl::UnimplementedError(
         absl::StrCat("--nodes must be 1, got ", options.nodes, ": more than one node comes later"));
   RCP_ASSIGN_OR_RETURN(int64_t last, lastUpdate(loaded.keys, options.steps));
-  std::string folder = options.outputDir.empty() ? loaded.keys.text("experiment.output_dir", "") : options.outputDir;
-  if (folder.empty())
-    folder = "./output";
+  RCP_ASSIGN_OR_RETURN(OutputFolder folder, openFolder(loaded, options));
   RCP_ASSIGN_OR_RETURN(TextData data, openData(loaded));
   ExecutorOptions executorOptions;
   executorOptions.threads = options.threads;

@@ -1,6 +1,8 @@
 // reciperun: trains from a compiled step.
 #include "runtime/abi/Container.h"
 #include "runtime/abi/kernel_abi.h"
+#include "runtime/base/Printable.h"
+#include "runtime/base/Process.h"
 #include "runtime/tools/TrainingRun.h"
 #include <CLI/CLI.hpp>
 #include <csignal>
@@ -18,13 +20,20 @@ constexpr int kOurBug = 70; // EX_SOFTWARE
 /// The signal that asked for a stop; 0: none.
 static volatile std::sig_atomic_t stopSignal = 0;
 
-/// The first Ctrl-C or SIGTERM lets the step end and writes the weights; the second one kills.
-static void installStopHandler() {
-  struct sigaction action = {};
-  action.sa_handler = [](int signal) { stopSignal = signal; };
-  action.sa_flags = SA_RESETHAND;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+/// The first Ctrl-C, SIGTERM or SIGHUP lets the step end and writes the weights. A second Ctrl-C or SIGTERM kills; a
+/// second SIGHUP does not, since a terminal that goes away may send it twice.
+static void installStopHandlers() {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action = {};
+    sigaction(signal, nullptr, &action);
+    // nohup, and shells that start a job in the background, mean it.
+    if (action.sa_handler == SIG_IGN)
+      continue;
+    action = {};
+    action.sa_handler = [](int which) { stopSignal = which; };
+    action.sa_flags = SA_RESTART | (signal == SIGHUP ? 0 : int(SA_RESETHAND));
+    sigaction(signal, &action, nullptr);
+  }
 }
 
 /// Each line of the reason under our name.
@@ -32,13 +41,21 @@ static int report(const absl::Status &status) {
   std::string text(status.message());
   for (size_t begin = 0; begin <= text.size();) {
     size_t end = std::min(text.find('\n', begin), text.size());
-    std::fprintf(stderr, "reciperun: error: %s\n", text.substr(begin, end - begin).c_str());
+    std::fprintf(stderr, "reciperun: error: %s\n", printable(text.substr(begin, end - begin)).c_str());
     begin = end + 1;
   }
   if (status.code() != absl::StatusCode::kInternal)
     return kUserError;
   std::fprintf(stderr, "reciperun: this is a bug in reciperun\n");
   return kOurBug;
+}
+
+/// The exit code, unless what was printed got lost.
+static int finish(int code, const char *lost) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+    return code;
+  std::fprintf(stderr, "reciperun: error: standard output: cannot be written, %s\n", lost);
+  return code ? code : kUserError;
 }
 
 static int run(int argc, char **argv) {
@@ -57,6 +74,7 @@ static int run(int argc, char **argv) {
       ->check(CLI::Range(1, 4096).description(""));
   app.add_option("--nodes", options.nodes, "data-parallel ranks");
   app.add_option("--output-dir", options.outputDir, "instead of experiment.output_dir");
+  app.add_flag("--overwrite", options.overwrite, "replace the results of an earlier run in that folder");
   app.add_flag("--print-manifest", manifest, "print what the file says of itself and end");
   app.add_flag("--profile", options.profile, "print the time of each kernel at the end");
   try {
@@ -70,18 +88,21 @@ static int run(int argc, char **argv) {
   }
   if (manifest) {
     absl::Status status = printManifest(options.stepPath, stdout);
-    return status.ok() ? 0 : report(status);
+    return status.ok() ? finish(0, "lines are missing") : report(status);
   }
   options.terminal = isatty(STDERR_FILENO);
   options.stopRequested = [] { return stopSignal != 0; };
-  installStopHandler();
+  installStopHandlers();
+  failWritesToClosedPipes();
   absl::StatusOr<bool> stopped = runTraining(options);
   if (!stopped.ok())
     return report(stopped.status());
-  return *stopped ? 128 + stopSignal : 0;
+  return finish(*stopped ? 128 + stopSignal : 0, "log lines are missing; metrics and weights are complete");
 }
 
 int main(int argc, char **argv) {
+  reserveStandardStreams();
+  failWritesPastSizeLimit();
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc &) {

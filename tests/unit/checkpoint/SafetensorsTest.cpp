@@ -57,6 +57,7 @@ TEST(Safetensors, RoundTrip) {
   };
   std::map<std::string, std::string> metadata = {{"format", "pt"}, {"step", "17 \"x\""}};
   ASSERT_TRUE(writeSafetensors(folder.path("t"), tensors, metadata).ok());
+  EXPECT_EQ(safetensorsBytes(tensors, metadata).value(), std::filesystem::file_size(folder.path("t")));
   absl::StatusOr<SafetensorsFile> file = readSafetensors(folder.path("t"));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->metadata(), metadata);

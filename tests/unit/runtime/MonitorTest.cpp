@@ -38,9 +38,10 @@ struct Watched {
         result.gradNorm = 0.1;
         result.learningRate = 1e-3;
         result.dataWaitMs = double(step);
-        EXPECT_TRUE((*monitor)->afterStep(result).ok());
+        (*monitor)->afterStep(result);
       }
-      EXPECT_TRUE((*monitor)->afterEvaluation(steps, {2.5, 77}, 0.25).ok());
+      (*monitor)->afterEvaluation(steps, {2.5, 77}, 0.25);
+      EXPECT_TRUE((*monitor)->status().ok());
     }
     std::fclose(options.out);
     if (options.terminal)
@@ -77,6 +78,17 @@ TEST(Monitor, ProgressOnlyOnATerminal) {
   Watched watched(3, 100, true);
   EXPECT_EQ(watched.folder.read("terminal"), "\r\033[Kstep 1/3  loss 0.3333\r\033[K");
   EXPECT_EQ(watched.folder.read("out").find('\r'), std::string::npos);
+}
+
+TEST(Monitor, TellsThatMetricsCannotBeWritten) {
+  rt::MonitorOptions options;
+  options.metricsPath = "/dev/full";
+  options.out = std::fopen("/dev/null", "w");
+  auto monitor = rt::Monitor::create(options);
+  ASSERT_TRUE(monitor.ok()) << monitor.status();
+  (*monitor)->afterEvaluation(0, {2.5, 77}, 0.25);
+  EXPECT_EQ((*monitor)->status().message(), "/dev/full: cannot be written: No space left on device");
+  std::fclose(options.out);
 }
 
 TEST(Monitor, RefusesAFolderThatIsNotThere) {

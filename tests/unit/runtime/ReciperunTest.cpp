@@ -1,67 +1,8 @@
 // The program as a user meets it: results on stdout, diagnostics on stderr, exit codes.
-#include "runtime/base/File.h"
-#include "runtime/checkpoint/Safetensors.h"
-#include "tests/abi/HandWrittenStep.h"
-#include "tests/unit/TempFolder.h"
-#include "tests/unit/data/Tokens.h"
-#include <csignal>
-#include <cstring>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/unit/runtime/Reciperun.h"
+#include <cmath>
 
 namespace recipe::test {
-
-namespace {
-
-struct ReciperunTest : testing::Test {
-  void SetUp() override {
-    std::vector<int32_t> ids;
-    for (int i = 0; i < 4000; ++i)
-      ids.push_back((i * 31 + i / 7) % 64);
-    writeTokens(folder.path("t.tok"), ids, 256);
-    folder.write("step.bin", bytesOf(makeLineStep()));
-  }
-
-  void run(const std::string &arguments) {
-    std::string command = "cd " + folder.path("") + " && " RECIPERUN_PATH " " + arguments + " >stdout 2>stderr";
-    int status = std::system(command.c_str());
-    code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    out = folder.read("stdout");
-    err = folder.read("stderr");
-  }
-
-  std::vector<nlohmann::json> metrics(const std::string &dir = "output") {
-    std::istringstream lines(folder.read(dir + "/metrics.jsonl"));
-    std::vector<nlohmann::json> records;
-    for (std::string line; std::getline(lines, line);)
-      records.push_back(nlohmann::json::parse(line));
-    return records;
-  }
-
-  std::vector<float> weights(const std::string &dir = "output") {
-    auto file = rt::readSafetensors(folder.path(dir + "/model.safetensors"));
-    EXPECT_TRUE(file.ok()) << file.status();
-    const rt::TensorView *tensor = file->find("model.line");
-    std::vector<float> values(2);
-    std::memcpy(values.data(), tensor->data, 8);
-    return values;
-  }
-
-  void expectError(const std::string &arguments, const std::string &part) {
-    run(arguments);
-    EXPECT_EQ(code, 1) << arguments;
-    EXPECT_NE(err.find(part), std::string::npos) << arguments << "\n" << err;
-    EXPECT_FALSE(rt::readFile(folder.path("output/model.safetensors")).ok());
-  }
-
-  TempFolder folder;
-  int code = -1;
-  std::string out, err;
-};
-
-} // namespace
 
 TEST_F(ReciperunTest, TrainsEvaluatesAndWritesWeights) {
   run("step.bin --set data.path=t.tok --set data.eval_fraction=0.1");
@@ -85,7 +26,7 @@ TEST_F(ReciperunTest, SameBitsOnOneAndTwoThreadsAndInEveryFactoring) {
       LineShape shape;
       shape.batch = batch;
       folder.write("step.bin", bytesOf(makeLineStep(shape)));
-      run("step.bin --set data.path=t.tok --output-dir other --threads " + std::string(threads));
+      run("step.bin --set data.path=t.tok --output-dir other --overwrite --threads " + std::string(threads));
       ASSERT_EQ(code, 0) << err;
       std::vector<double> now;
       for (const nlohmann::json &record : metrics("other"))
@@ -107,7 +48,7 @@ TEST_F(ReciperunTest, StepsAndIntervals) {
   EXPECT_EQ(records[0]["step"], 2);
   EXPECT_EQ(records[1]["step"], 3);
   EXPECT_EQ(records[0]["learning_rate"], 0.125 * 0.75);
-  run("step.bin --set data.path=t.tok --steps 0 --set experiment.seed=5");
+  run("step.bin --set data.path=t.tok --steps 0 --set experiment.seed=5 --overwrite");
   ASSERT_EQ(code, 0) << err;
   EXPECT_EQ(weights(), (std::vector<float>{0.875f, -0.5f})) << "the initial weights";
 }
@@ -143,6 +84,28 @@ TEST_F(ReciperunTest, Refusals) {
   expectError("step.bin --set data.path=t.tok --steps 11", "got 11 and 10");
   expectError("step.bin --set data.path=t.tok --set experiment.output_dir=t.tok",
               "t.tok: the folder cannot be created");
+  expectError("step.bin --set data.path=t.tok --set experiment.output_dir=",
+              "reciperun: error: 'experiment.output_dir' must name a folder, got \"\"\n");
+  expectError("step.bin --set data.path=t.tok --output-dir ''",
+              "reciperun: error: --output-dir must name a folder, got \"\"\n");
+  EXPECT_FALSE(exists("output")) << "a refused run leaves nothing";
+}
+
+// What a file says is printed, not obeyed by the terminal.
+TEST_F(ReciperunTest, NamesFromAFileArePrintedWithoutControlCharacters) {
+  abi::Step step = makeLineStep();
+  step.mutable_manifest()->set_name("l\x1b[2Jine");
+  folder.write("step.bin", bytesOf(step));
+  run("step.bin --set data.path=t.tok --steps 1");
+  EXPECT_EQ(code, 0) << err;
+  EXPECT_EQ(out.find("l\\x1b[2Jine: 2 parameters"), 0u) << out;
+  run("step.bin --print-manifest");
+  EXPECT_NE(out.find("l\\x1b[2Jine\n"), std::string::npos) << out;
+  writeTokens(folder.path("esc.tok"), {1, 2, 3}, 300, "b\x1b[31m");
+  run("step.bin --set data.path=esc.tok --output-dir other");
+  EXPECT_EQ(code, 1);
+  EXPECT_NE(err.find("(tokenizer \"b\\x1b[31m\")"), std::string::npos) << err;
+  EXPECT_EQ((out + err).find('\x1b'), std::string::npos);
 }
 
 TEST_F(ReciperunTest, NonFiniteLossEndsTheRun) {
@@ -165,28 +128,6 @@ TEST_F(ReciperunTest, ProfileNamesKernels) {
   run("step.bin --set data.path=t.tok --profile");
   EXPECT_EQ(code, 0);
   EXPECT_NE(err.find("line_residual"), std::string::npos) << err;
-}
-
-TEST_F(ReciperunTest, InterruptedRunWritesItsWeights) {
-  pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    if (chdir(folder.path("").c_str()) != 0 || !std::freopen("stdout", "w", stdout) ||
-        !std::freopen("stderr", "w", stderr))
-      _exit(99);
-    execl(RECIPERUN_PATH, "reciperun", "step.bin", "--set", "data.path=t.tok", "--set", "optim.max_steps=100000000",
-          "--set", "optim.lr=1e-4", "--set", "optim.decay=1", static_cast<char *>(nullptr));
-    _exit(99);
-  }
-  for (int i = 0; i < 1000 && folder.read("output/metrics.jsonl").empty(); ++i)
-    usleep(10000);
-  kill(child, SIGINT);
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 130);
-  EXPECT_NE(folder.read("stderr").find("reciperun: stopped after step "), std::string::npos);
-  EXPECT_TRUE(std::isfinite(weights()[0]));
 }
 
 } // namespace recipe::test
