@@ -10,17 +10,21 @@
 
 namespace recipe::rt {
 
+/// Up to this size a payload's checksum is checked before training: about a quarter of a second.
+inline constexpr uint64_t VerifiedPayloadBytes = uint64_t(256) << 20;
+
 struct TextDataOptions {
-  std::string path;        // data.path
-  std::string evalPath;    // data.eval_path, empty: none
-  double evalFraction = 0; // data.eval_fraction: the last floor(fraction * tokens) are held out
-  bool shuffle = true;     // data.shuffle
-  uint64_t seed = 0;       // experiment.seed
-  int64_t evalSteps = 0;   // logging.eval_steps, 0: the whole set
-  int64_t seqLength = 0;   // of the step
-  int64_t batchSize = 0;   // of the step
-  int64_t globalBatch = 0; // of the step
-  int64_t vocabSize = 0;   // of the step: a token file's vocabulary must fit in
+  std::string path;                              // data.path
+  std::string evalPath;                          // data.eval_path, empty: none
+  double evalFraction = 0;                       // data.eval_fraction: the last floor(fraction * tokens) are held out
+  bool shuffle = true;                           // data.shuffle
+  uint64_t seed = 0;                             // experiment.seed
+  int64_t evalSteps = 0;                         // logging.eval_steps, 0: the whole set
+  int64_t seqLength = 0;                         // of the step
+  int64_t batchSize = 0;                         // of the step
+  int64_t globalBatch = 0;                       // of the step
+  int64_t vocabSize = 0;                         // of the step: a token file's vocabulary must fit in
+  uint64_t verifiedBytes = VerifiedPayloadBytes; // longer payloads are trusted; ids are checked as they are read
 };
 
 struct TextData {

@@ -1,4 +1,6 @@
 // recipedata: makes, shows and checks token files. Results on stdout, diagnostics on stderr, exit code 1 on any error.
+#include "runtime/base/Printable.h"
+#include "runtime/base/Process.h"
 #include "runtime/data/CountingModel.h"
 #include "runtime/data/TextData.h"
 #include "runtime/data/Tokenize.h"
@@ -35,7 +37,7 @@ absl::Status inspect(const Arguments &arguments) {
             << "tokens          " << header.tokenCount << "\n"
             << "vocabulary      " << header.vocabSize << "\n"
             << "id width        " << header.idBytes << "\n"
-            << "tokenizer       " << header.tokenizer << "\n"
+            << "tokenizer       " << printable(header.tokenizer) << "\n"
             << "tokenizer hash  " << toHex(header.tokenizerHash) << "\n"
             << "tokens SHA-256  " << toHex(header.payloadHash) << "\n";
   return absl::OkStatus();
@@ -73,6 +75,8 @@ absl::Status baseline(const Arguments &arguments) {
 } // namespace
 
 int main(int argc, char **argv) {
+  reserveStandardStreams();
+  failWritesPastSizeLimit();
   CLI::App app("Makes, shows and checks token files.", "recipedata");
   app.set_version_flag("--version", "recipedata " RECIPEC_VERSION);
   app.require_subcommand(1);
@@ -80,7 +84,10 @@ int main(int argc, char **argv) {
 
   CLI::App *tokenizeApp = app.add_subcommand("tokenize", "Write the tokens of text files, joined in order");
   tokenizeApp->add_option("INPUT", arguments.inputs, "text files")->required();
-  tokenizeApp->add_option("-o,--output", arguments.output, "token file to write")->required();
+  tokenizeApp->add_option("-o,--output", arguments.output, "token file to write")
+      ->required()
+      ->check(
+          CLI::Validator([](const std::string &path) { return path.empty() ? "must name a file, got \"\"" : ""; }, ""));
   tokenizeApp->add_option("--tokenizer", arguments.tokenizer, "bytes: one token for each byte")->capture_default_str();
 
   CLI::App *inspectApp = app.add_subcommand("inspect", "Print the header of a token file");
@@ -111,8 +118,10 @@ int main(int argc, char **argv) {
                         : inspectApp->parsed() ? inspect(arguments)
                         : verifyApp->parsed()  ? verify(arguments)
                                                : baseline(arguments);
+  if (status.ok() && !std::cout.flush())
+    status = absl::DataLossError("standard output: cannot be written");
   if (!status.ok()) {
-    std::cerr << "recipedata: error: " << status.message() << "\n";
+    std::cerr << "recipedata: error: " << printable(status.message()) << "\n";
     return 1;
   }
   return 0;

@@ -1,19 +1,23 @@
 // The program as a user meets it: results on stdout, diagnostics on stderr, exit code 0 or 1.
-#include "tests/unit/TempFolder.h"
+#include "absl/strings/str_split.h"
+#include "tests/unit/ChildProcess.h"
+#include "tests/unit/data/Tokens.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
+#include <sys/resource.h>
 
 using namespace recipe;
 
 namespace {
 
 struct RecipedataTest : testing::Test {
-  // Runs recipedata in the test's folder.
-  void run(const std::string &arguments) {
-    std::string command = "cd " + folder.path("") + " && " RECIPEDATA_PATH " " + arguments + " >stdout 2>stderr";
-    int status = std::system(command.c_str());
-    code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  // Runs recipedata in the test's folder; no word of the command line holds a space, '' is an empty one.
+  void run(const std::string &arguments, const std::function<void()> &prepare = {}) {
+    std::vector<std::string> words = absl::StrSplit(arguments, ' ', absl::SkipEmpty());
+    std::replace(words.begin(), words.end(), std::string("''"), std::string());
+    words.insert(words.begin(), RECIPEDATA_PATH);
+    code = test::ChildProcess(folder, words, prepare).wait();
     out = folder.read("stdout");
     err = folder.read("stderr");
   }
@@ -78,11 +82,47 @@ TEST_F(RecipedataTest, WrongUseIsAnError) {
   EXPECT_EQ(code, 1);
   run("tokenize a.txt");
   expectError("--output is required");
+  run("tokenize a.txt -o ''");
+  expectError("recipedata: error: --output: must name a file, got \"\"\n");
   run("baseline t.tok --eval-fraction 0.1 --context 8");
   expectError("--context");
   run("--version");
   EXPECT_EQ(code, 0);
   EXPECT_EQ(out, "recipedata " RECIPEC_VERSION "\n");
+}
+
+TEST_F(RecipedataTest, AFileSizeLimitEndsInOneErrorAndLeavesNoFile) {
+  folder.write("a.txt", std::string(100000, 'x'));
+  run("tokenize a.txt -o t.tok", [] {
+    rlimit limit = {50000, 50000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  expectError("recipedata: error: t.tok: cannot be written: File too large\n");
+  EXPECT_EQ(folder.fileCount(), 3u) << "a.txt, stdout, stderr";
+}
+
+TEST_F(RecipedataTest, ResultsThatCannotBePrintedAreAnError) {
+  folder.write("a.txt", "x");
+  run("tokenize a.txt -o t.tok");
+  for (const char *arguments : {"inspect t.tok", "verify t.tok"}) {
+    run(arguments, [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); });
+    expectError("recipedata: error: standard output: cannot be written");
+    run(arguments, [] { close(STDOUT_FILENO); });
+    expectError("recipedata: error: standard output: cannot be written");
+  }
+  // Standard output, closed, must not become the token file.
+  run("tokenize a.txt -o u.tok", [] { close(STDOUT_FILENO); });
+  EXPECT_EQ(folder.read("u.tok"), folder.read("t.tok"));
+}
+
+// What a file says is printed, not obeyed by the terminal.
+TEST_F(RecipedataTest, NamesFromAFileArePrintedWithoutControlCharacters) {
+  test::writeTokens(folder.path("t.tok"), {1, 2, 3}, 256, "b\x1b[31m\n");
+  run("inspect t.tok");
+  EXPECT_EQ(code, 0) << err;
+  EXPECT_NE(out.find("tokenizer       b\\x1b[31m\\x0a\n"), std::string::npos) << out;
+  run("baseline t.tok --eval-fraction 0.5");
+  expectError("got \"b\\x1b[31m\\x0a\"");
 }
 
 TEST_F(RecipedataTest, Baseline) {

@@ -91,6 +91,29 @@ TEST_F(TextDataTest, TheEvaluationSetIgnoresSeedAndShuffle) {
   EXPECT_EQ(first.labels, second.labels);
 }
 
+// A flipped bit that makes another legal token shows only in the checksum.
+TEST_F(TextDataTest, DamagedTokensAreRefusedUpToADocumentedSize) {
+  for (const char *name : {"train.tok", "eval.tok"}) {
+    std::string good = folder.read(name), bytes = good;
+    bytes.back() ^= 4;
+    folder.write(name, bytes);
+    options.evalPath = folder.path("eval.tok");
+    uint64_t size = bytes.size() - TokenHeaderBytes;
+    for (uint64_t verified : {VerifiedPayloadBytes, size}) {
+      options.verifiedBytes = verified;
+      absl::StatusOr<TextData> data = openTextData(options);
+      ASSERT_FALSE(data.ok());
+      EXPECT_EQ(data.status().message().find(folder.path(name) + ": the tokens are damaged, their SHA-256 must be "),
+                0u)
+          << data.status();
+    }
+    options.verifiedBytes = size - 1;
+    absl::StatusOr<TextData> larger = openTextData(options);
+    EXPECT_TRUE(larger.ok()) << larger.status();
+    folder.write(name, good);
+  }
+}
+
 TEST_F(TextDataTest, RefusesWhatDoesNotFitWithTheReason) {
   test::writeTokens(folder.path("other.tok"), test::successors(20), 256, "other");
   struct {
@@ -115,7 +138,9 @@ TEST_F(TextDataTest, RefusesWhatDoesNotFitWithTheReason) {
       {"negative fraction", [](auto &o) { o.evalFraction = -0.5; }, {"eval_fraction", "got -0.5"}},
       {"fraction that is no number", [](auto &o) { o.evalFraction = std::nan(""); }, {"eval_fraction", "got nan"}},
       {"too little training", [](auto &o) { o.evalFraction = 0.99; }, {"seq_length + 1 = 6", "found 1 "}},
-      {"too little held out", [](auto &o) { o.evalFraction = 0.01; }, {"at least 2 tokens, found 1 "}},
+      {"too little held out",
+       [](auto &o) { o.evalFraction = 0.01; },
+       {"data.eval_fraction must hold out at least 2 tokens, got 0.01 of 100 tokens, that is 1"}},
       {"absent file", [](auto &o) { o.path += "x"; }, {"train.tokx", "No such file"}},
       {"absent evaluation", [&](auto &o) { o.evalPath = folder.path("absent"); }, {"absent", "No such file"}},
       {"another tokenizer",
