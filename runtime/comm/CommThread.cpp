@@ -20,7 +20,7 @@ static void runOn(const std::vector<int> &cpus) {
 }
 
 CommThread::CommThread(Communicator &comm, CommOptions commOptions)
-    : options(std::move(commOptions)), engine(comm, options.staging), thread([this] { work(); }) {}
+    : comm(comm), options(std::move(commOptions)), engine(comm, options.staging), thread([this] { work(); }) {}
 
 CommThread::~CommThread() {
   {
@@ -38,6 +38,7 @@ CommThread::Ticket CommThread::issue(const AllReduce &op) {
   queue[ticket % kQueue] = &op;
   issued = ticket;
   lock.unlock();
+  comm.reached(ticket);
   changed.notify_all();
   return ticket;
 }
@@ -105,8 +106,7 @@ absl::Status CommThread::execute(const AllReduce &op, Ticket ticket) {
     if (double idle = backoff.idleSeconds(); idle > 0.001) {
       if (stop)
         return absl::CancelledError("the communication was stopped");
-      if (options.failureElsewhere)
-        RCP_RETURN_IF_ERROR(options.failureElsewhere());
+      RCP_RETURN_IF_ERROR(comm.failureElsewhere());
       if (idle > options.timeoutSeconds)
         return stalled(op, ticket, idle);
     }
@@ -117,7 +117,7 @@ absl::Status CommThread::execute(const AllReduce &op, Ticket ticket) {
 absl::Status CommThread::stalled(const AllReduce &op, Ticket ticket, double seconds) const {
   std::string text = absl::StrFormat("all-reduce of %s (op %016x%s%s) made no progress for %.1f s", op.op.name,
                                      op.op.id, op.op.location.empty() ? "" : ", ", op.op.location, seconds);
-  if (options.describeMissing)
-    absl::StrAppend(&text, "; ", options.describeMissing(ticket - 1));
+  if (std::string missing = comm.describeMissing(ticket); !missing.empty())
+    absl::StrAppend(&text, "; ", missing);
   return absl::DeadlineExceededError(text);
 }

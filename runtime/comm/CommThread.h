@@ -5,7 +5,6 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -15,10 +14,6 @@ struct CommOptions {
   std::byte *staging = nullptr; // abi::kAllReduceStagingBytes, 64-byte aligned
   double timeoutSeconds = 600;  // a collective without progress for so long has failed
   std::vector<int> cpus;        // where the thread may run; empty: as its maker
-  /// Asked while a collective makes no progress: the reason why the run has ended elsewhere, or ok. May be empty.
-  std::function<absl::Status()> failureElsewhere;
-  /// Which ranks a collective waits for, in words: it has completed `completed` others. May be empty.
-  std::function<std::string(uint64_t completed)> describeMissing;
 };
 
 /// One thread issues and waits, in any order of waiting. Everybody's order of issuing must be the same. The thread
@@ -55,6 +50,7 @@ private:
   absl::Status stalled(const AllReduce &op, Ticket ticket, double seconds) const;
 
   static constexpr size_t kQueue = 4096;
+  Communicator &comm;
   CommOptions options;
   TreeAllReduce engine;
   std::array<const AllReduce *, kQueue> queue{}; // ticket t at t % kQueue

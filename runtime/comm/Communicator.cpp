@@ -1,4 +1,5 @@
 #include "runtime/comm/Communicator.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/comm/Backoff.h"
 #include <algorithm>
@@ -19,6 +20,12 @@ Communicator::Request SelfCommunicator::receive(int, int, void *, size_t) {
 
 absl::StatusOr<bool> SelfCommunicator::test(Request) { return absl::InternalError("one rank has no transfers"); }
 
+static absl::Status noAnswer(Communicator &comm, double seconds) {
+  std::string missing = comm.describeMissing(0);
+  return absl::DeadlineExceededError(
+      absl::StrCat("other ranks gave no answer within ", seconds, " s", missing.empty() ? "" : "; ", missing));
+}
+
 absl::Status recipe::rt::waitFor(Communicator &comm, absl::Span<const Communicator::Request> requests,
                                  double timeoutSeconds) {
   Backoff backoff;
@@ -28,8 +35,11 @@ absl::Status recipe::rt::waitFor(Communicator &comm, absl::Span<const Communicat
       RCP_ASSIGN_OR_RETURN(bool done, comm.test(request));
       if (done)
         break;
-      if (backoff.idleSeconds() > timeoutSeconds)
-        return absl::DeadlineExceededError(absl::StrCat("no answer within ", timeoutSeconds, " s"));
+      if (double idle = backoff.idleSeconds(); idle > 0.001) {
+        RCP_RETURN_IF_ERROR(comm.failureElsewhere());
+        if (idle > timeoutSeconds)
+          return noAnswer(comm, timeoutSeconds);
+      }
       backoff.pause();
     }
   }
@@ -88,5 +98,26 @@ absl::Status recipe::rt::broadcast(Communicator &comm, std::string &bytes, doubl
   RCP_ASSIGN_OR_RETURN(std::vector<std::string> all,
                        allGather(comm, comm.rank() == 0 ? bytes : std::string(), timeoutSeconds));
   bytes = std::move(all[0]);
+  return absl::OkStatus();
+}
+
+/// Another rank's error: "code message".
+static absl::Status elsewhere(int rank, const std::string &text) {
+  size_t space = text.find(' ');
+  int code = int(absl::StatusCode::kUnknown);
+  (void)absl::SimpleAtoi(text.substr(0, space), &code);
+  return absl::Status(absl::StatusCode(code), absl::StrCat("rank ", rank, ": ", text.substr(space + 1)));
+}
+
+absl::Status recipe::rt::agree(Communicator &comm, const absl::Status &own, double timeoutSeconds) {
+  if (comm.size() == 1)
+    return own;
+  std::string text = own.ok() ? "" : absl::StrCat(int(own.code()), " ", own.message());
+  absl::StatusOr<std::vector<std::string>> all = allGather(comm, text, timeoutSeconds);
+  if (!own.ok() || !all.ok())
+    return own.ok() ? all.status() : own;
+  for (size_t rank = 0; rank < all->size(); ++rank)
+    if (!(*all)[rank].empty())
+      return elsewhere(int(rank), (*all)[rank]);
   return absl::OkStatus();
 }

@@ -29,8 +29,17 @@ public:
   /// True if the transfer is complete, and then the request is gone. The error of a broken connection or of an abort.
   virtual absl::StatusOr<bool> test(Request request) = 0;
 
-  /// The run has failed: transfers of all ranks fail or never end, and what can be told to end the other ranks is told.
-  virtual void abort() = 0;
+  /// The run has failed: ends the other ranks as far as the transport can, and this one where the transport does that,
+  /// with this exit code.
+  virtual void abort(int exitCode) = 0;
+
+  /// What is known of the run besides its messages (WatchedCommunicator): asked while nothing arrives. An error if
+  /// another rank has failed; who is missing, in words, "" if that is not known. `collective` is the number of the one
+  /// that waits, 0 for a message of another kind.
+  virtual absl::Status failureElsewhere() { return absl::OkStatus(); }
+  virtual std::string describeMissing(uint64_t collective) { return ""; }
+  /// This rank has come to that collective.
+  virtual void reached(uint64_t collective) {}
 
   static constexpr int kTags = 1 << 15;
   /// Tags from here on belong to the small collectives below.
@@ -45,7 +54,7 @@ public:
   Request send(int to, int tag, const void *data, size_t bytes) override;
   Request receive(int from, int tag, void *data, size_t bytes) override;
   absl::StatusOr<bool> test(Request request) override;
-  void abort() override {}
+  void abort(int) override {}
 };
 
 /// Waits for all of them: spins for at most 50 us, then sleeps between tests. DeadlineExceeded if nothing of it has
@@ -59,6 +68,8 @@ absl::Status barrier(Communicator &comm, double timeoutSeconds);
 absl::Status broadcast(Communicator &comm, std::string &bytes, double timeoutSeconds);
 /// The bytes of all ranks, in the order of ranks; lengths may differ.
 absl::StatusOr<std::vector<std::string>> allGather(Communicator &comm, const std::string &bytes, double timeoutSeconds);
+/// Ok if all ranks say so; else one's own error, or that of the first rank that has one.
+absl::Status agree(Communicator &comm, const absl::Status &own, double timeoutSeconds);
 
 } // namespace recipe::rt
 #endif

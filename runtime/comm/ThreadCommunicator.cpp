@@ -41,7 +41,7 @@ public:
     return post({from, ownRank, tag}, std::make_shared<Transfer>(Transfer{false, data, nullptr, bytes}));
   }
   absl::StatusOr<bool> test(Request request) override;
-  void abort() override {
+  void abort(int exitCode) override {
     std::lock_guard<std::mutex> lock(exchange->mutex);
     exchange->aborted = true;
   }

@@ -60,6 +60,24 @@ template <typename T> T valueOf(int rank, int64_t element) {
     return T(bits);
 }
 
+/// Knows of the run what a test says.
+class Told final : public Communicator {
+public:
+  explicit Told(Communicator &comm) : comm(comm) {}
+  int rank() const override { return comm.rank(); }
+  int size() const override { return comm.size(); }
+  Request send(int to, int tag, const void *data, size_t bytes) override { return comm.send(to, tag, data, bytes); }
+  Request receive(int from, int tag, void *data, size_t bytes) override { return comm.receive(from, tag, data, bytes); }
+  absl::StatusOr<bool> test(Request request) override { return comm.test(request); }
+  void abort(int exitCode) override { comm.abort(exitCode); }
+  absl::Status failureElsewhere() override { return failure; }
+  std::string describeMissing(uint64_t collective) override { return "missing in " + std::to_string(collective); }
+  absl::Status failure;
+
+private:
+  Communicator &comm;
+};
+
 template <typename T, typename Combine>
 void expectTree(int size, const std::vector<int64_t> &lengths, rcp_kernel_v1 kernel, Combine combine) {
   onRanks(size, [&](Communicator &comm) {
@@ -195,14 +213,14 @@ TEST(CommThreadTest, AStallNamesTheOpAndWhoIsMissing) {
     CommOptions options;
     options.staging = staging.data();
     options.timeoutSeconds = 0.1;
-    options.describeMissing = [](uint64_t completed) { return "missing after " + std::to_string(completed); };
+    Told told(comm);
     AllReduce op = prepareAllReduce(comm, reinterpret_cast<std::byte *>(buffer.data()), 100, 4, addFloats,
                                     {0xabcULL, "gradient 'h.0.weight'", "tiny.recipe:3:1"});
-    CommThread thread(comm, options);
+    CommThread thread(told, options);
     absl::Status status = thread.wait(thread.issue(op));
     EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
     EXPECT_EQ(status.message(), "all-reduce of gradient 'h.0.weight' (op 0000000000000abc, tiny.recipe:3:1) made no "
-                                "progress for 0.1 s; missing after 0");
+                                "progress for 0.1 s; missing in 1");
     EXPECT_GT(thread.counters().exposedNanoseconds, 90'000'000);
     // Nothing after it is ever complete.
     EXPECT_FALSE(thread.wait(thread.issue(op)).ok());
@@ -217,9 +235,10 @@ TEST(CommThreadTest, AFailureElsewhereEndsTheWait) {
     std::vector<float> buffer(100);
     CommOptions options;
     options.staging = staging.data();
-    options.failureElsewhere = [] { return absl::AbortedError("rank 1: out of luck"); };
+    Told told(comm);
+    told.failure = absl::AbortedError("rank 1: out of luck");
     AllReduce op = prepareAllReduce(comm, reinterpret_cast<std::byte *>(buffer.data()), 100, 4, addFloats, {});
-    CommThread thread(comm, options);
+    CommThread thread(told, options);
     EXPECT_EQ(thread.wait(thread.issue(op)), absl::AbortedError("rank 1: out of luck"));
   });
 }

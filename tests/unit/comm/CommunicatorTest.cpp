@@ -79,7 +79,16 @@ TEST(CommunicatorTest, LengthsMustAgree) {
 TEST(CommunicatorTest, AnAbortEndsWhoWaits) {
   onRanks(2, [&](Communicator &comm) {
     if (comm.rank() == 0)
-      return comm.abort();
+      return comm.abort(1);
     EXPECT_EQ(barrier(comm, 10).code(), absl::StatusCode::kAborted);
+  });
+}
+
+TEST(CommunicatorTest, OneErrorIsEverybodys) {
+  onRanks(4, [&](Communicator &comm) {
+    EXPECT_TRUE(agree(comm, absl::OkStatus(), 10).ok());
+    absl::Status own = comm.rank() == 2 ? absl::NotFoundError("no such file") : absl::OkStatus();
+    absl::Status all = agree(comm, own, 10);
+    EXPECT_EQ(all, comm.rank() == 2 ? own : absl::NotFoundError("rank 2: no such file"));
   });
 }
