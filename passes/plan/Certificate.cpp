@@ -43,7 +43,12 @@ std::vector<step::RowAttr> certificateRows(MLIRContext *context, const train::St
   return rows;
 }
 
-static std::string amount(int64_t bytes) { return llvm::formatv("{0:f2} MiB", bytes / 1048576.0).str(); }
+static std::string amount(int64_t bytes) {
+  // Two digits of a MiB say nothing of less than this.
+  if (bytes < 1 << 16)
+    return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  return llvm::formatv("{0:f2} MiB", bytes / 1048576.0).str();
+}
 
 static std::string largestShares(step::RowAttr row) {
   SmallVector<step::ShareAttr> shares(row.getShares());
