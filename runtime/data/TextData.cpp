@@ -40,6 +40,7 @@ absl::StatusOr<TextData> openTextData(const TextDataOptions &options) {
         absl::StrCat(options.path, ": data.eval_fraction must hold out at least 2 tokens, ", "got ",
                      options.evalFraction, " of ", file->tokenCount(), " tokens, that is ", split.heldOut.size()));
   TextData data;
+  data.trainingHash = toHex(Sha256::of(file->header().payloadHash));
   RCP_ASSIGN_OR_RETURN(SampleStream training, SampleStream::create(split.training, options.seqLength,
                                                                    options.globalBatch, options.seed, options.shuffle));
   data.training = std::make_unique<SampleStream>(std::move(training));

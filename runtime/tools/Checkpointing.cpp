@@ -61,6 +61,8 @@ absl::StatusOr<int64_t> Checkpointing::restore() {
 
 absl::Status Checkpointing::settle() {
   RCP_RETURN_IF_ERROR(forgetBeyond(options.outputDir, newest));
+  // A run that was killed between a save and its retention left more.
+  RCP_RETURN_IF_ERROR(keepNewest(checkpointsFolder(options.outputDir), keepLast()));
   if (from)
     absl::FPrintF(options.out, "resumed from %s, step %d\n", printable(from->path), from->manifest.step);
   return absl::OkStatus();
@@ -69,7 +71,7 @@ absl::Status Checkpointing::settle() {
 absl::Status Checkpointing::save(int64_t updates) {
   CheckpointRequest request;
   request.folder = checkpointsFolder(options.outputDir);
-  request.keepNewest = executor.keys().integer("logging.keep_last", 0);
+  request.keepNewest = keepLast();
   RCP_ASSIGN_OR_RETURN(request.state, state());
   const abi::Manifest &m = executor.step().manifest();
   request.manifest = identity;

@@ -42,6 +42,7 @@ public:
 private:
   Checkpointing(Executor &executor, const CheckpointingOptions &options);
   absl::StatusOr<std::vector<StateFile>> state();
+  int64_t keepLast() const { return executor.keys().integer("logging.keep_last", 0); }
   absl::Status save(int64_t updates);
   void tell();
 

@@ -8,13 +8,11 @@
 #include "runtime/data/TextData.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/monitor/Monitor.h"
+#include "runtime/tools/Checkpointing.h"
 #include "runtime/tools/OutputFolder.h"
 #include "runtime/tools/Profile.h"
 
 using namespace recipe::rt;
-
-/// Readers of the format look for this entry.
-static const std::map<std::string, std::string> weightsMetadata = {{"format", "pt"}};
 
 static absl::StatusOr<OutputFolder> openFolder(const LoadedStep &loaded, const RunOptions &options) {
   const char *source = options.outputDir ? "--output-dir" : "'experiment.output_dir'";
@@ -26,7 +24,8 @@ static absl::StatusOr<OutputFolder> openFolder(const LoadedStep &loaded, const R
                        huggingFaceTensors(*loaded.step, [](uint32_t) -> const std::byte * { return nullptr; }));
   OutputFolderOptions folderOptions;
   folderOptions.overwrite = options.overwrite;
-  RCP_ASSIGN_OR_RETURN(folderOptions.weightBytes, safetensorsBytes(tensors, weightsMetadata));
+  folderOptions.resume = resumesOutputFolder(options.resume, path);
+  RCP_ASSIGN_OR_RETURN(folderOptions.weightBytes, safetensorsBytes(tensors, WeightsMetadata));
   return OutputFolder::open(path, folderOptions);
 }
 
@@ -62,6 +61,7 @@ public:
 
 private:
   absl::Status begin();
+  absl::Status openMonitor();
   absl::StatusOr<int64_t> train();
   absl::Status trainOne(int64_t step);
   absl::Status evaluate(int64_t updates);
@@ -72,6 +72,8 @@ private:
   std::unique_ptr<Executor> executor;
   std::unique_ptr<Monitor> monitor;
   OutputFolder folder;
+  std::unique_ptr<Checkpointing> checkpoints;
+  int64_t first = 0; // updates done before this run
   int64_t last;
   int64_t evaluated = -1; // updates at the newest evaluation
 };
@@ -79,11 +81,31 @@ private:
 } // namespace
 
 absl::Status TrainingRun::begin() {
+  CheckpointingOptions checkpointing;
+  checkpointing.outputDir = folder.name();
+  checkpointing.resume = options.resume;
+  checkpointing.overwrite = options.overwrite;
+  checkpointing.allowChanges = options.allowChanges;
+  checkpointing.dataHash = data.trainingHash;
+  checkpointing.out = options.out;
+  checkpointing.err = options.err;
+  RCP_ASSIGN_OR_RETURN(checkpoints, Checkpointing::create(*executor, checkpointing));
   executor->initialize();
-  RCP_RETURN_IF_ERROR(executor->begin(*data.training, 0));
+  RCP_ASSIGN_OR_RETURN(first, checkpoints->restore());
+  if (first > last)
+    return absl::InvalidArgumentError(
+        absl::StrCat("--steps must not end before the checkpoint, got ", last, " and its step ", first));
+  RCP_RETURN_IF_ERROR(executor->begin(*data.training, first));
+  RCP_RETURN_IF_ERROR(checkpoints->settle());
+  return openMonitor();
+}
+
+absl::Status TrainingRun::openMonitor() {
   const recipe::abi::Manifest &m = executor->step().manifest();
   MonitorOptions monitorOptions;
   monitorOptions.metricsPath = folder.metricsPath();
+  monitorOptions.append = checkpoints->goesOn();
+  monitorOptions.firstStep = first;
   monitorOptions.lastStep = last;
   monitorOptions.logInterval = std::max<int64_t>(1, executor->keys().integer("logging.log_interval", 10));
   monitorOptions.tokensPerStep = m.global_batch() * m.seq_length();
@@ -111,7 +133,9 @@ absl::Status TrainingRun::trainOne(int64_t step) {
   }
   monitor->afterStep(result);
   int64_t interval = executor->keys().integer("logging.eval_interval", 0);
-  return interval > 0 && (step + 1) % interval == 0 ? evaluate(step + 1) : absl::OkStatus();
+  if (interval > 0 && (step + 1) % interval == 0)
+    RCP_RETURN_IF_ERROR(evaluate(step + 1));
+  return checkpoints->afterStep(step + 1);
 }
 
 absl::Status TrainingRun::evaluate(int64_t updates) {
@@ -129,14 +153,14 @@ absl::Status TrainingRun::writeWeights() {
                          return executor->bufferData(buffer);
                        }));
   std::string path = folder.weightsPath();
-  RCP_RETURN_IF_ERROR(writeSafetensors(path, tensors, weightsMetadata));
+  RCP_RETURN_IF_ERROR(writeSafetensors(path, tensors, WeightsMetadata));
   absl::FPrintF(options.out, "weights %s\n", printable(path));
   return absl::OkStatus();
 }
 
 /// The updates done when the last one was, a stop was asked for, or metrics could not be written.
 absl::StatusOr<int64_t> TrainingRun::train() {
-  int64_t done = 0;
+  int64_t done = first;
   while (done < last && monitor->status().ok()) {
     RCP_RETURN_IF_ERROR(trainOne(done));
     ++done;
@@ -152,6 +176,7 @@ absl::StatusOr<bool> TrainingRun::run() {
   if (done == last)
     RCP_RETURN_IF_ERROR(evaluate(done));
   monitor->clearProgress();
+  RCP_RETURN_IF_ERROR(checkpoints->end(done));
   RCP_RETURN_IF_ERROR(writeWeights());
   if (!monitor->status().ok())
     return absl::Status(monitor->status().code(),

@@ -13,11 +13,13 @@ namespace recipe::rt {
 struct RunOptions {
   std::string stepPath;
   std::vector<std::string> overrides;   // --set key=value
-  int64_t steps = -1;                   // updates of this run; -1: optim.max_steps
+  int64_t steps = -1;                   // updates after which the run ends; -1: optim.max_steps
   int64_t nodes = 1;                    // data-parallel ranks
   int threads = 0;                      // 0: one for each CPU, at most target.max_threads
   std::optional<std::string> outputDir; // instead of experiment.output_dir
   bool overwrite = false;               // replace the results of an earlier run
+  std::string resume;                   // "latest", a checkpoint or a run's output folder; empty: from the beginning
+  bool allowChanges = false;            // resume although settings that shape training differ
   bool profile = false;                 // time per kernel to `err` at the end
   FILE *out = stdout;
   FILE *err = stderr;

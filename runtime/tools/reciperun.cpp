@@ -20,10 +20,10 @@ constexpr int kOurBug = 70; // EX_SOFTWARE
 /// The signal that asked for a stop; 0: none.
 static volatile std::sig_atomic_t stopSignal = 0;
 
-/// The first Ctrl-C, SIGTERM or SIGHUP lets the step end and writes the weights. A second Ctrl-C or SIGTERM kills; a
-/// second SIGHUP does not, since a terminal that goes away may send it twice.
+/// The first Ctrl-C, SIGTERM, SIGHUP or SIGUSR1 lets the step end, saves a checkpoint and writes the weights. A second
+/// Ctrl-C or SIGTERM kills; the others do not, since a terminal that goes away, or a launcher, may send them twice.
 static void installStopHandlers() {
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     struct sigaction action = {};
     sigaction(signal, nullptr, &action);
     // nohup, and shells that start a job in the background, mean it.
@@ -31,7 +31,7 @@ static void installStopHandlers() {
       continue;
     action = {};
     action.sa_handler = [](int which) { stopSignal = which; };
-    action.sa_flags = SA_RESTART | (signal == SIGHUP ? 0 : int(SA_RESETHAND));
+    action.sa_flags = SA_RESTART | (signal == SIGINT || signal == SIGTERM ? int(SA_RESETHAND) : 0);
     sigaction(signal, &action, nullptr);
   }
 }
@@ -66,7 +66,7 @@ static int run(int argc, char **argv) {
                                         std::to_string(recipe::abi::kStepFormatVersion) + "\nkernel ABI " +
                                         std::to_string(RCP_ABI_VERSION));
   app.add_option("step", options.stepPath, "file that `recipec compile` wrote")->required();
-  app.add_option("--steps", options.steps, "updates of this run; default: optim.max_steps")
+  app.add_option("--steps", options.steps, "updates after which the run ends; default: optim.max_steps")
       ->check(CLI::Range(int64_t(0), std::numeric_limits<int64_t>::max()).description(""));
   app.add_option("--set", options.overrides, "change a run-time key: key=value; may be repeated")
       ->allow_extra_args(false);
@@ -74,7 +74,13 @@ static int run(int argc, char **argv) {
       ->check(CLI::Range(1, 4096).description(""));
   app.add_option("--nodes", options.nodes, "data-parallel ranks");
   app.add_option("--output-dir", options.outputDir, "instead of experiment.output_dir");
-  app.add_flag("--overwrite", options.overwrite, "replace the results of an earlier run in that folder");
+  app.add_flag("--overwrite", options.overwrite,
+               "replace the results of an earlier run in that folder; with --resume: newer ones");
+  app.add_option("--resume", options.resume,
+                 "go on from a checkpoint, a run's newest, or 'latest': this folder's newest")
+      ->expected(0, 1)
+      ->default_str("latest");
+  app.add_flag("--allow-changes", options.allowChanges, "resume although settings that shape training differ");
   app.add_flag("--print-manifest", manifest, "print what the file says of itself and end");
   app.add_flag("--profile", options.profile, "print the time of each kernel at the end");
   try {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <sys/resource.h>
 
 namespace recipe::rt {
 namespace {
@@ -205,6 +206,20 @@ TEST_F(CheckpointSaveTest, RefusesAPlaceThatCannotBeWritten) {
   CheckpointWriter writer({0});
   EXPECT_EQ(writer.start(request(state, 1)).message(),
             temp.path("run/checkpoints") + ": the folder cannot be created: Not a directory");
+}
+
+TEST_F(CheckpointSaveTest, RefusesWhatTheFileSizeLimitCutsOff) {
+  State state(1);
+  struct rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  struct rlimit low = before;
+  low.rlim_cur = 100;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &low), 0);
+  absl::Status status = CheckpointSave::begin(request(state, 1)).status();
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(status.message().find(path(1) + ": the limit on the size of files (ulimit -f) must be at least its "), 0u)
+      << status;
+  EXPECT_FALSE(std::filesystem::exists(temp.path("run")));
 }
 
 TEST(DiskSpace, RefusesWhatNoDiskHas) {

@@ -1,3 +1,4 @@
+#include "runtime/executor/Executor.h"
 #include "runtime/loader/Loader.h"
 #include "runtime/monitor/MetricsFile.h"
 #include "runtime/tools/RunIdentity.h"
@@ -22,6 +23,35 @@ rt::CheckpointManifest describe(const std::vector<std::string> &overrides, const
 using Lines = std::vector<std::string>;
 
 } // namespace
+
+TEST(Executor, TheStateIsStillBeforeTheUpdate) {
+  auto loaded = rt::loadStep(bytesOf(makeLineStep()), {});
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  rt::ExecutorOptions options;
+  options.threads = 2;
+  auto executor = rt::Executor::create(std::move(*loaded), options);
+  ASSERT_TRUE(executor.ok()) << executor.status();
+  LineSource source{LineShape{}};
+  (*executor)->initialize();
+  ASSERT_TRUE((*executor)->begin(source, 0).ok());
+  auto line = [&] {
+    const auto *values = reinterpret_cast<const float *>((*executor)->buffer("param:line")->data());
+    return std::vector<float>{values[0], values[1]};
+  };
+  std::vector<float> before = line(), seen;
+  absl::Status answer;
+  (*executor)->beforeUpdate([&] {
+    seen = line();
+    return answer;
+  });
+  ASSERT_TRUE((*executor)->runStep().ok());
+  EXPECT_EQ(seen, before);
+  EXPECT_NE(line(), before);
+  before = line();
+  answer = absl::DataLossError("the disk is gone");
+  EXPECT_EQ((*executor)->runStep().status(), answer);
+  EXPECT_EQ(line(), before) << "the update must not begin";
+}
 
 TEST(RunIdentity, HasWhatShapesTrainingAndNothingElse) {
   std::map<std::string, std::string> settings = describe({}).settings;

@@ -1,0 +1,116 @@
+// Kills and full disks at every point of a save, and kills at any time. RECIPEC_KILLS: how many of each; 10 by default.
+#include "tests/e2e/CheckpointRun.h"
+#include "tests/unit/ChildProcess.h"
+#include <algorithm>
+#include <csignal>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace recipe::test {
+
+namespace {
+
+int killCount() {
+  const char *text = std::getenv("RECIPEC_KILLS");
+  return text ? std::atoi(text) : 10;
+}
+
+struct KillTest : testing::Test {
+  /// The command with a fault at call `number`.
+  std::string faulty(const std::string &fault, long number, const std::string &options) const {
+    return "LD_PRELOAD=" FILE_FAULTS_PATH " FAULT_" + fault + "=" + std::to_string(number) + " " + run.command(options);
+  }
+  /// How many calls of an uninterrupted run change the file system.
+  long countCalls(const std::string &options) {
+    run.space.must("LD_PRELOAD=" FILE_FAULTS_PATH " FAULT_COUNT_TO=calls " +
+                   run.command("--output-dir counted " + options));
+    return std::atol(run.space.files().read("calls").c_str());
+  }
+  /// Points of a run to try, spread evenly over all of them.
+  std::vector<long> points(long calls) const {
+    std::vector<long> result;
+    long wanted = std::min<long>(calls, 4l * killCount());
+    for (long i = 0; i < wanted; ++i)
+      result.push_back(1 + i * calls / wanted);
+    return result;
+  }
+  /// What a user does after a crash. The newest checkpoint, if any, must be good whatever happened.
+  void goOn(const std::string &dir, const std::string &options) {
+    bool any = !run.checkpoints(dir).empty();
+    if (any)
+      run.space.must("recipeckpt verify " + dir);
+    run.space.must(run.command("--output-dir " + dir + " " + options + (any ? " --resume" : " --overwrite")));
+    run.expectSameEnd(dir);
+  }
+  size_t entriesOf(const std::string &dir) {
+    std::filesystem::directory_iterator begin(run.space.files().path(dir)), end;
+    return size_t(std::distance(begin, end));
+  }
+
+  CheckpointRun run{6};
+  const std::string saving = "--set logging.ckpt_interval=2 --set logging.keep_last=1";
+};
+
+} // namespace
+
+TEST_F(KillTest, AtEveryPointOfASave) {
+  run.runWhole(saving);
+  long calls = countCalls(saving);
+  ASSERT_GT(calls, 30);
+  int withCheckpoint = 0;
+  for (long number : points(calls)) {
+    std::string dir = "killed-" + std::to_string(number);
+    Outcome outcome = run.space.run(faulty("KILL_AT", number, "--output-dir " + dir + " " + saving));
+    ASSERT_EQ(outcome.code, 128 + SIGKILL) << "call " << number << " of " << calls;
+    withCheckpoint += !run.checkpoints(dir).empty();
+    goOn(dir, saving);
+    EXPECT_EQ(entriesOf(dir + "/checkpoints"), 1u) << "call " << number << ": something is left over";
+    if (HasFailure())
+      break;
+  }
+  EXPECT_GT(withCheckpoint, 3);
+}
+
+TEST_F(KillTest, AFullDiskAtEveryPointOfASave) {
+  run.runWhole(saving);
+  long calls = countCalls(saving);
+  int failures = 0;
+  for (long number : points(calls)) {
+    std::string dir = "full-" + std::to_string(number);
+    Outcome outcome = run.space.run(faulty("FULL_AT", number, "--output-dir " + dir + " " + saving));
+    if (outcome.code != 0) {
+      ++failures;
+      EXPECT_EQ(outcome.code, 1);
+      EXPECT_NE(outcome.err.find(": cannot be written: No space left on device\n"), std::string::npos) << outcome.err;
+    }
+    goOn(dir, saving);
+    if (HasFailure())
+      break;
+  }
+  EXPECT_GT(failures, int(points(calls).size()) / 2);
+}
+
+TEST_F(KillTest, AtAnyTime) {
+  run.updates = 600;
+  const std::string often = "--set logging.ckpt_interval=3 --set logging.keep_last=2 --set logging.log_interval=1";
+  double begin = double(std::chrono::steady_clock::now().time_since_epoch().count());
+  run.runWhole(often);
+  double whole = (double(std::chrono::steady_clock::now().time_since_epoch().count()) - begin) * 1e-3; // us
+  std::mt19937 random(7);
+  int hits = 0;
+  for (int i = 0; i < killCount(); ++i) {
+    bool any = !run.checkpoints("run").empty();
+    TempFolder streams;
+    ChildProcess child(streams, run.words("--output-dir " + run.space.files().path("run") + " " + often +
+                                          (any ? " --resume" : " --overwrite")));
+    usleep(unsigned(std::uniform_real_distribution<>(0, whole * 1.5 / killCount())(random)));
+    kill(child.id(), SIGKILL);
+    hits += child.wait() == -SIGKILL;
+    if (!run.checkpoints("run").empty())
+      run.space.must("recipeckpt verify run");
+  }
+  EXPECT_GE(hits, killCount() / 2);
+  goOn("run", often);
+}
+
+} // namespace recipe::test
