@@ -31,35 +31,70 @@ absl::StatusOr<std::vector<StateFile>> Checkpointing::state() {
   return checkpointState(executor.step(), [this](uint32_t buffer) { return executor.bufferData(buffer); });
 }
 
-absl::StatusOr<std::unique_ptr<Checkpointing>> Checkpointing::create(Executor &executor,
-                                                                     const CheckpointingOptions &options) {
-  std::unique_ptr<Checkpointing> checkpointing(new Checkpointing(executor, options));
-  RCP_ASSIGN_OR_RETURN(std::vector<StateFile> files, checkpointing->state());
+absl::Status Checkpointing::checkRoom() {
+  RCP_ASSIGN_OR_RETURN(std::vector<StateFile> files, state());
   RCP_ASSIGN_OR_RETURN(CheckpointSize size, checkpointSize(files));
   std::string what = checkpointsFolder(options.outputDir);
   RCP_RETURN_IF_ERROR(checkFileSizeLimit(what, size.longest));
-  RCP_RETURN_IF_ERROR(checkDiskSpace(what, options.outputDir, size.total));
+  return checkDiskSpace(what, options.outputDir, size.total);
+}
+
+absl::StatusOr<std::unique_ptr<Checkpointing>> Checkpointing::create(Executor &executor,
+                                                                     const CheckpointingOptions &options) {
+  std::unique_ptr<Checkpointing> checkpointing(new Checkpointing(executor, options));
+  RCP_RETURN_IF_ERROR(checkpointing->agreed(checkpointing->writes() ? checkpointing->checkRoom() : absl::OkStatus()));
   return checkpointing;
+}
+
+absl::Status Checkpointing::agreed(const absl::Status &own) {
+  return options.communicator ? agree(*options.communicator, own, options.timeoutSeconds) : own;
+}
+
+absl::Status Checkpointing::choose() {
+  absl::StatusOr<ResumePoint> point = absl::UnknownError("");
+  if (writes()) {
+    ResumeOptions resume;
+    resume.from = options.resume;
+    resume.outputDir = options.outputDir;
+    resume.overwrite = options.overwrite;
+    resume.allowChanges = options.allowChanges;
+    resume.err = options.err;
+    point = findResumePoint(resume, identity);
+  }
+  RCP_RETURN_IF_ERROR(agreed(writes() ? point.status() : absl::OkStatus()));
+  std::string path = writes() ? point->path : "";
+  if (options.communicator)
+    RCP_RETURN_IF_ERROR(broadcast(*options.communicator, path, options.timeoutSeconds));
+  if (writes()) {
+    from = *std::move(point);
+    return absl::OkStatus();
+  }
+  from.emplace();
+  from->path = path;
+  return absl::OkStatus();
+}
+
+absl::Status Checkpointing::load() {
+  if (!writes()) {
+    RCP_ASSIGN_OR_RETURN(from->manifest, readManifest(from->path));
+  }
+  RCP_ASSIGN_OR_RETURN(std::vector<StateFile> files, state());
+  return loadCheckpoint(from->path, from->manifest, files);
 }
 
 absl::StatusOr<int64_t> Checkpointing::restore() {
   if (options.resume.empty())
     return 0;
-  ResumeOptions resume;
-  resume.from = options.resume;
-  resume.outputDir = options.outputDir;
-  resume.overwrite = options.overwrite;
-  resume.allowChanges = options.allowChanges;
-  resume.err = options.err;
-  RCP_ASSIGN_OR_RETURN(from, findResumePoint(resume, identity));
-  RCP_ASSIGN_OR_RETURN(std::vector<StateFile> files, state());
-  RCP_RETURN_IF_ERROR(loadCheckpoint(from->path, from->manifest, files));
+  RCP_RETURN_IF_ERROR(choose());
+  RCP_RETURN_IF_ERROR(agreed(load()));
   if (from->sameFolder)
     newest = from->manifest.step;
   return from->manifest.step;
 }
 
-absl::Status Checkpointing::settle() {
+absl::Status Checkpointing::settle() { return agreed(writes() ? forget() : absl::OkStatus()); }
+
+absl::Status Checkpointing::forget() {
   RCP_RETURN_IF_ERROR(forgetBeyond(options.outputDir, newest));
   // A run that was killed between a save and its retention left more.
   RCP_RETURN_IF_ERROR(keepNewest(checkpointsFolder(options.outputDir), keepLast()));
@@ -100,6 +135,8 @@ void Checkpointing::tell() {
 }
 
 absl::Status Checkpointing::afterStep(int64_t updates) {
+  if (!writes())
+    return absl::OkStatus();
   tell();
   int64_t interval = executor.keys().integer("logging.ckpt_interval", 0);
   if (interval == 0 || updates % interval != 0)
@@ -110,7 +147,9 @@ absl::Status Checkpointing::afterStep(int64_t updates) {
   return save(updates);
 }
 
-absl::Status Checkpointing::end(int64_t updates) {
+absl::Status Checkpointing::end(int64_t updates) { return agreed(writes() ? saveLast(updates) : absl::OkStatus()); }
+
+absl::Status Checkpointing::saveLast(int64_t updates) {
   RCP_RETURN_IF_ERROR(writer.waitUntilDurable());
   tell();
   if (newest == updates)

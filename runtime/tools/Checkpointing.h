@@ -1,7 +1,9 @@
-// A run's checkpoints: where it goes on, when it saves, what it keeps. One thread.
+// A run's checkpoints: where it goes on, when it saves, what it keeps. One thread. All ranks of a run call the same
+// functions in the same order; every rank has the whole state, so rank 0 decides and writes, and every rank reads.
 #ifndef RUNTIME_TOOLS_CHECKPOINTING_H
 #define RUNTIME_TOOLS_CHECKPOINTING_H
 #include "runtime/checkpoint/CheckpointWriter.h"
+#include "runtime/comm/Communicator.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/tools/Resume.h"
 #include <cstdio>
@@ -10,10 +12,12 @@ namespace recipe::rt {
 
 struct CheckpointingOptions {
   std::string outputDir;
-  std::string resume;        // --resume; empty: from the beginning
-  bool overwrite = false;    // --overwrite
-  bool allowChanges = false; // --allow-changes
-  std::string dataHash;      // of the tokens that are trained on
+  std::string resume;                   // --resume; empty: from the beginning
+  bool overwrite = false;               // --overwrite
+  bool allowChanges = false;            // --allow-changes
+  std::string dataHash;                 // of the tokens that are trained on
+  Communicator *communicator = nullptr; // of a run on several ranks; null: the only rank
+  double timeoutSeconds = 600;          // for what the ranks tell each other
   FILE *out = stdout;
   FILE *err = stderr;
 };
@@ -43,8 +47,18 @@ private:
   Checkpointing(Executor &executor, const CheckpointingOptions &options);
   absl::StatusOr<std::vector<StateFile>> state();
   int64_t keepLast() const { return executor.keys().integer("logging.keep_last", 0); }
+  absl::Status checkRoom();
+  absl::Status forget();
   absl::Status save(int64_t updates);
+  absl::Status saveLast(int64_t updates);
   void tell();
+  bool writes() const { return !options.communicator || options.communicator->rank() == 0; }
+  /// The checkpoint that rank 0 goes on from, on all ranks.
+  absl::Status choose();
+  /// On this rank, the state of the chosen checkpoint.
+  absl::Status load();
+  /// An error of one rank is an error of all.
+  absl::Status agreed(const absl::Status &own);
 
   Executor &executor;
   CheckpointingOptions options;
