@@ -10,7 +10,7 @@ cd "$work"
 fail() { echo "installed-prefix.sh: $*" >&2; exit 1; }
 # Nothing but the prefix: no library path, no other program of ours.
 unset LD_LIBRARY_PATH LD_PRELOAD
-recipec=$prefix/bin/recipec reciperun=$prefix/bin/reciperun recipedata=$prefix/bin/recipedata
+recipec=$prefix/bin/recipec reciperun=$prefix/bin/reciperun recipedata=$prefix/bin/recipedata recipeckpt=$prefix/bin/recipeckpt
 
 "$recipec" --version | tee version
 grep -Eq '^recipec [0-9]+\.[0-9]+\.[0-9]+, LLVM 22\.' version || fail "recipec --version names neither itself nor LLVM"
@@ -46,10 +46,13 @@ logging:
 RECIPE
 "$recipec" check tiny.recipe >/dev/null
 "$recipec" compile tiny.recipe -o step.bin
-"$reciperun" step.bin --steps 3
+"$reciperun" step.bin --steps 2
+"$reciperun" step.bin --steps 3 --resume
+"$recipeckpt" verify run
 
 [ "$(grep -c '"loss":' run/metrics.jsonl)" -eq 3 ] || fail "run/metrics.jsonl must have 3 updates: $(cat run/metrics.jsonl)"
-[ "$(grep -c '"eval_loss":' run/metrics.jsonl)" -eq 1 ] || fail "run/metrics.jsonl must have one evaluation"
+[ "$(grep -c '"eval_loss":' run/metrics.jsonl)" -eq 2 ] || fail "run/metrics.jsonl must have an evaluation of each run"
+rm -r run/checkpoints/step-0000000[23]
 [ "$(find . -type f | sort | tr '\n' ' ')" = "./run/metrics.jsonl ./run/model.safetensors ./step.bin ./text.tok ./text.txt ./tiny.recipe ./version " ] ||
   fail "unexpected files: $(find . -type f | sort)"
 # The weights as others read them: a header of names, then every byte that it announces.
