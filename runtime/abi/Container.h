@@ -8,7 +8,7 @@
 
 namespace recipe::abi {
 
-inline constexpr uint32_t kStepFormatVersion = 1;
+inline constexpr uint32_t kStepFormatVersion = 2;
 
 /// The bytes of a step.bin; the same step gives the same bytes. False with the reason in `error` if the message is
 /// too large for protobuf (2 GiB).

@@ -18,11 +18,12 @@ struct MicroBatch {
   int64_t length;
 };
 
-/// fill() runs on the prefetch thread, one call at a time; the result must depend on its arguments only.
+/// fill() runs on prefetch threads, several calls at once; the result must depend on its arguments only.
 class BatchSource {
 public:
   virtual ~BatchSource() = default;
-  /// The samples of micro-batch `microbatch` of step `step`: samples microbatch*B ... of that step's global batch.
+  /// The samples of micro-batch `microbatch` of step `step`: samples microbatch*B ... of that step's global batch, over
+  /// all ranks.
   virtual absl::Status fill(int64_t step, int64_t microbatch, const MicroBatch &out) = 0;
 };
 

@@ -26,18 +26,27 @@ static absl::StatusOr<int> chooseThreads(const recipe::abi::Manifest &manifest, 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::create(LoadedStep step, const ExecutorOptions &options) {
   RCP_ASSIGN_OR_RETURN(int threads, chooseThreads(step.step->manifest(), options.threads));
   RCP_ASSIGN_OR_RETURN(Arena arena, Arena::create(step.plan.memory));
-  std::unique_ptr<Executor> executor(new Executor(std::move(step), std::move(arena), threads, options.timed));
+  int ranks = options.communicator ? options.communicator->size() : 1;
+  if (ranks != step.plan.ranks)
+    return absl::InvalidArgumentError(absl::StrCat("a step must run on the number of ranks it was loaded for, got ",
+                                                   ranks, " and ", step.plan.ranks));
+  std::unique_ptr<Executor> executor(new Executor(std::move(step), std::move(arena), threads, options));
   RCP_RETURN_IF_ERROR(executor->resolveSchedule());
   return executor;
 }
 
-Executor::Executor(LoadedStep step, Arena arenaOfStep, int threads, bool timed)
+Executor::Executor(LoadedStep step, Arena arenaOfStep, int threads, const ExecutorOptions &options)
     : loaded(std::move(step)), arena(std::move(arenaOfStep)), pool(std::make_unique<ThreadPool>(threads)),
-      timed(timed) {
+      timed(options.timed) {
   const abi::Step &s = *loaded.step;
   (void)absl::SimpleAtoi(loaded.keys.text("experiment.seed", "0"), &seed);
+  if (loaded.plan.ranks > 1) {
+    CommOptions communication = options.communication;
+    communication.cpus = pool->allCpus();
+    collectives = std::make_unique<Collectives>(loaded, arena, *options.communicator, std::move(communication));
+  }
   for (const abi::SubProgram &program : s.programs())
-    programs.push_back(std::make_unique<Program>(loaded, program, arena, &scalars, &hostFunctions));
+    programs.push_back(std::make_unique<Program>(loaded, program, arena, collectives.get(), &scalars, &hostFunctions));
   for (const abi::Constant &constant : s.constants())
     std::memcpy(bufferData(constant.buffer()), constant.data().data(), constant.data().size());
   // They are in the arena now.
@@ -73,11 +82,8 @@ Program *Executor::find(const std::string &name) {
   return nullptr;
 }
 
-void Executor::run(Program &program, const ProgramPosition &position) {
-  if (timed)
-    program.runTimed(*pool, position);
-  else
-    program.run(*pool, position);
+absl::Status Executor::run(Program &program, const ProgramPosition &position) {
+  return timed ? program.runTimed(*pool, position) : program.run(*pool, position);
 }
 
 void Executor::resetParams(int64_t stepNumber) {
@@ -94,7 +100,7 @@ void Executor::resetParams(int64_t stepNumber) {
 ProgramPosition Executor::enterMicrobatch(int64_t microbatch, int slot) {
   const RankPlan &plan = loaded.plan;
   scalars.microbatch = microbatch;
-  scalars.first_sample = microbatch * step().manifest().batch_size();
+  scalars.first_sample = (rank() * plan.accumulation + microbatch) * step().manifest().batch_size();
   scalars.node = microbatch / plan.nodeMicrobatches;
   ProgramPosition position;
   position.firstMicrobatch = microbatch == 0;
@@ -114,86 +120,138 @@ MicroBatch Executor::inputs(int slot) {
 void Executor::initialize() {
   resetParams(0);
   if (Program *init = find("init"))
-    run(*init, {});
+    run(*init, {}).IgnoreError(); // it is outside of the schedule, so there is nothing to wait for
 }
 
 absl::Status Executor::begin(BatchSource &source, int64_t firstStep) {
   if (before.empty() && body.empty() && after.empty())
     return absl::InvalidArgumentError("the step has no schedule: it cannot train");
-  prefetcher = std::make_unique<Prefetcher>(source, pool->allCpus());
+  PrefetchOptions options;
+  options.firstStep = firstStep;
+  options.microbatches = loaded.plan.accumulation;
+  // A rank's samples follow those of the ranks before it.
+  options.firstMicrobatch = rank() * loaded.plan.accumulation;
+  options.samples = step().manifest().batch_size();
+  options.length = step().manifest().seq_length();
+  // A step without a loop takes no data.
+  options.workers = body.empty() ? 0 : keys().integer("data.num_workers", options.workers);
+  options.depth = keys().integer("data.prefetch_depth", options.depth);
+  options.cpus = pool->allCpus();
+  prefetcher = std::make_unique<Prefetcher>(source, std::move(options));
   nextStep = firstStep;
   sequence = 0;
-  if (!body.empty())
-    prefetcher->request(firstStep, 0, inputs(0));
+  return absl::OkStatus();
+}
+
+absl::Status Executor::runMicrobatch(int64_t microbatch, int slot) {
+  ProgramPosition position = enterMicrobatch(microbatch, slot);
+  for (Program *program : body)
+    RCP_RETURN_IF_ERROR(run(*program, position));
   return absl::OkStatus();
 }
 
 absl::StatusOr<StepResult> Executor::runStep() {
   assert(prefetcher && "begin() comes first");
-  StepResult result;
-  result.step = nextStep;
+  CommThread::Counters counters = collectives ? collectives->counters() : CommThread::Counters();
   resetParams(nextStep);
   ProgramPosition once;
   once.severalNodes = loaded.plan.nodeCount > 1;
   for (Program *program : before)
-    run(*program, once);
+    RCP_RETURN_IF_ERROR(run(*program, once));
   int64_t waited = 0;
   for (int64_t microbatch = 0; microbatch < loaded.plan.accumulation && !body.empty(); ++microbatch) {
-    int64_t begin = nowNanoseconds();
-    RCP_RETURN_IF_ERROR(prefetcher->wait());
-    waited += nowNanoseconds() - begin;
     int slot = int(sequence % 2);
     ++sequence;
-    bool last = microbatch == loaded.plan.accumulation - 1;
-    // The other slot's micro-batch has been computed, so the next one may go there.
-    prefetcher->request(last ? nextStep + 1 : nextStep, last ? 0 : microbatch + 1, inputs(1 - slot));
-    ProgramPosition position = enterMicrobatch(microbatch, slot);
-    for (Program *program : body)
-      run(*program, position);
+    int64_t begin = nowNanoseconds();
+    RCP_RETURN_IF_ERROR(prefetcher->next(inputs(slot)));
+    waited += nowNanoseconds() - begin;
+    RCP_RETURN_IF_ERROR(runMicrobatch(microbatch, slot));
   }
   scalars.microbatch = scalars.first_sample = scalars.node = 0;
   if (updateHook)
     RCP_RETURN_IF_ERROR(updateHook());
   for (Program *program : after)
-    run(*program, once);
+    RCP_RETURN_IF_ERROR(run(*program, once));
+  StepResult result = resultOfStep();
+  result.dataWaitMs = double(waited) * 1e-6;
+  if (collectives) {
+    // The compiler has proved that nothing is left; a step from elsewhere must not go on above what is.
+    RCP_RETURN_IF_ERROR(collectives->waitForAll());
+    CommThread::Counters now = collectives->counters();
+    result.commWaitMs = double(now.exposedNanoseconds - counters.exposedNanoseconds) * 1e-6;
+    result.commBytes = int64_t(now.bytesSent - counters.bytesSent);
+  }
   ++nextStep;
+  return result;
+}
 
+StepResult Executor::resultOfStep() const {
+  StepResult result;
+  result.step = nextStep;
   result.validTokens = scalars.valid_tokens;
   result.loss = scalars.loss_sum / double(scalars.valid_tokens);
   result.gradNorm = scalars.grad_norm;
   result.learningRate = scalars.learning_rate;
-  result.dataWaitMs = double(waited) * 1e-6;
   result.skipped = scalars.skip_update != 0;
   return result;
+}
+
+absl::Status Executor::evaluateOwn(Program &eval, EvaluationSource &source, std::vector<BatchLoss> &own) {
+  // The slot that is not being prefetched; during evaluation training has no use for it.
+  int slot = int((sequence + 1) % 2);
+  int64_t stepNumber = scalars.step;
+  for (int64_t batch = rank(); batch < source.batchCount(); batch += loaded.plan.ranks) {
+    RCP_RETURN_IF_ERROR(source.fill(batch, inputs(slot)));
+    resetParams(stepNumber);
+    scalars.microbatch = batch;
+    scalars.first_sample = batch * step().manifest().batch_size();
+    scalars.node_count = 1;
+    ProgramPosition position;
+    position.slot = slot;
+    RCP_RETURN_IF_ERROR(run(eval, position));
+    own.push_back({scalars.loss_sum, scalars.valid_tokens});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Executor::BatchLoss>> Executor::gather(const std::vector<BatchLoss> &own,
+                                                                  const absl::Status &status, int64_t count) {
+  // A rank that fails tells the others, which would wait for it in vain.
+  std::string bytes = status.ok() ? "" : "!";
+  bytes.append(reinterpret_cast<const char *>(own.data()), own.size() * sizeof(BatchLoss));
+  RCP_ASSIGN_OR_RETURN(std::vector<std::string> all,
+                       allGather(collectives->communicator(), bytes, collectives->timeoutSeconds()));
+  RCP_RETURN_IF_ERROR(status);
+  std::vector<BatchLoss> batches(static_cast<size_t>(count));
+  for (size_t other = 0; other < all.size(); ++other) {
+    size_t held = (size_t(count) + all.size() - 1 - other) / all.size();
+    if (all[other].size() != held * sizeof(BatchLoss))
+      return absl::AbortedError(absl::StrCat("rank ", other, " could not evaluate"));
+    for (size_t i = 0; i < held; ++i)
+      std::memcpy(&batches[other + i * all.size()], all[other].data() + i * sizeof(BatchLoss), sizeof(BatchLoss));
+  }
+  return batches;
 }
 
 absl::StatusOr<EvaluationResult> Executor::evaluate(EvaluationSource &source) {
   Program *eval = find("eval");
   if (!eval)
     return absl::InvalidArgumentError("the step has no program 'eval': it cannot evaluate");
-  // The slot that is not being prefetched; during evaluation training has no use for it.
-  int slot = int((sequence + 1) % 2);
   rcp_step_params_v1 saved = scalars;
+  std::vector<BatchLoss> batches;
+  absl::Status status = evaluateOwn(*eval, source, batches);
+  scalars = saved;
+  if (collectives) {
+    RCP_ASSIGN_OR_RETURN(batches, gather(batches, status, source.batchCount()));
+  }
+  RCP_RETURN_IF_ERROR(status);
+  // In the order of the batches, whoever computed them.
   EvaluationResult result;
   double lossSum = 0;
-  absl::Status status;
-  for (int64_t batch = 0; batch < source.batchCount() && status.ok(); ++batch) {
-    status = source.fill(batch, inputs(slot));
-    if (!status.ok())
-      break;
-    resetParams(saved.step);
-    scalars.microbatch = batch;
-    scalars.first_sample = batch * step().manifest().batch_size();
-    scalars.node_count = 1;
-    ProgramPosition position;
-    position.slot = slot;
-    run(*eval, position);
-    lossSum += scalars.loss_sum;
-    result.validTokens += scalars.valid_tokens;
+  for (const BatchLoss &batch : batches) {
+    lossSum += batch.sum;
+    result.validTokens += batch.validTokens;
   }
-  scalars = saved;
-  if (!status.ok())
-    return status;
   result.loss = lossSum / double(result.validTokens);
   return result;
 }
@@ -202,8 +260,7 @@ absl::Status Executor::runProgram(const std::string &name, int64_t microbatch) {
   Program *program = find(name);
   if (!program)
     return absl::NotFoundError(absl::StrCat("no program '", name, "'"));
-  run(*program, enterMicrobatch(microbatch, 0));
-  return absl::OkStatus();
+  return run(*program, enterMicrobatch(microbatch, 0));
 }
 
 absl::StatusOr<absl::Span<std::byte>> Executor::buffer(const std::string &name, int slot) {

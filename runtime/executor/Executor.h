@@ -18,6 +18,8 @@ namespace recipe::rt {
 struct ExecutorOptions {
   int threads = 0; // 0: one for each CPU, at most target.max_threads
   bool timed = false;
+  Communicator *communicator = nullptr; // of a run on several ranks; must outlive the executor. Null: the only rank
+  CommOptions communication;            // the executor adds staging and CPUs
 };
 
 struct StepResult {
@@ -27,6 +29,8 @@ struct StepResult {
   double gradNorm = 0;     // before clipping
   double learningRate = 0;
   double dataWaitMs = 0; // time in which nothing was computed for want of data
+  double commWaitMs = 0; // likewise, of sums over ranks
+  int64_t commBytes = 0; // sent to other ranks
   bool skipped = false;  // the update was not applied
 };
 
@@ -46,6 +50,7 @@ public:
   int threads() const { return pool->threads(); }
   /// The processors that threads beside the computation may use.
   const std::vector<int> &cpus() const { return pool->allCpus(); }
+  int64_t rank() const { return collectives ? collectives->communicator().rank() : 0; }
 
   /// Runs `init`, if the step has one.
   void initialize();
@@ -53,9 +58,10 @@ public:
   absl::Status begin(BatchSource &source, int64_t firstStep);
   /// `hook` runs before the part of a step that may change parameters and optimizer state; its error ends the step.
   void beforeUpdate(std::function<absl::Status()> hook) { updateHook = std::move(hook); }
-  /// One update. Its status is the source's.
+  /// One update; all ranks run it together. Its status is the source's or, on several ranks, the communication's.
   absl::StatusOr<StepResult> runStep();
-  /// Runs `eval` over the whole set. Training goes on afterwards as if nothing had happened.
+  /// Runs `eval` over the whole set, which the ranks share; all get the same result, whatever their number. Training
+  /// goes on afterwards as if nothing had happened.
   absl::StatusOr<EvaluationResult> evaluate(EvaluationSource &source);
 
   /// For tests: one program by itself, as micro-batch `microbatch` of the step in params(), inputs in slot 0.
@@ -71,18 +77,31 @@ public:
   const std::vector<std::unique_ptr<Program>> &allPrograms() const { return programs; }
 
 private:
-  Executor(LoadedStep step, Arena arena, int threads, bool timed);
+  Executor(LoadedStep step, Arena arena, int threads, const ExecutorOptions &options);
   absl::Status resolveSchedule();
   Program *find(const std::string &name);
-  void run(Program &program, const ProgramPosition &position);
+  absl::Status run(Program &program, const ProgramPosition &position);
+  /// Of one micro-batch that is in the slot.
+  absl::Status runMicrobatch(int64_t microbatch, int slot);
+  StepResult resultOfStep() const;
   /// Sets everything that the executor writes, and clears what the compiled code writes.
   void resetParams(int64_t step);
   ProgramPosition enterMicrobatch(int64_t microbatch, int slot);
   MicroBatch inputs(int slot);
+  /// One batch of the evaluation set: its loss and its valid tokens.
+  struct BatchLoss {
+    double sum = 0;
+    int64_t validTokens = 0;
+  };
+  absl::Status evaluateOwn(Program &eval, EvaluationSource &source, std::vector<BatchLoss> &own);
+  /// Those of all batches, in order, from each rank's own.
+  absl::StatusOr<std::vector<BatchLoss>> gather(const std::vector<BatchLoss> &own, const absl::Status &status,
+                                                int64_t count);
 
   LoadedStep loaded;
   Arena arena;
   std::unique_ptr<ThreadPool> pool;
+  std::unique_ptr<Collectives> collectives; // null: the only rank
   bool timed;
   uint64_t seed = 0;
   alignas(64) rcp_step_params_v1 scalars{};
@@ -94,7 +113,7 @@ private:
   std::function<absl::Status()> updateHook;
   std::unique_ptr<Prefetcher> prefetcher;
   int64_t nextStep = 0;
-  int64_t sequence = 0; // of the micro-batch that is being prefetched; it goes to slot sequence % 2
+  int64_t sequence = 0; // of the next micro-batch; it goes to slot sequence % 2
 };
 
 } // namespace recipe::rt

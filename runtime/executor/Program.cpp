@@ -28,9 +28,9 @@ std::byte *recipe::rt::bufferAddress(const Arena &arena, const abi::Buffer &buff
   return arena.region(buffer.region()) + buffer.offset() + uint64_t(slot) * buffer.slot_stride();
 }
 
-Program::Program(const LoadedStep &step, const abi::SubProgram &program, const Arena &arena, rcp_step_params_v1 *params,
-                 const rcp_host_v1 *host)
-    : source(program) {
+Program::Program(const LoadedStep &step, const abi::SubProgram &program, const Arena &arena, Collectives *collectives,
+                 rcp_step_params_v1 *params, const rcp_host_v1 *host)
+    : source(program), collectives(collectives) {
   size_t arguments = 0, count = size_t(program.instructions_size());
   for (const abi::Instruction &instruction : program.instructions())
     arguments += size_t(instruction.arguments_size());
@@ -52,32 +52,54 @@ Program::Program(const LoadedStep &step, const abi::SubProgram &program, const A
       Item &item = items[i];
       item.slots[slot] = &launches.back();
       item.predicate = instruction.predicate();
-      item.launch.kernel = step.kernels[instruction.kernel()];
+      if (!instruction.has_collective())
+        item.launch.kernel = step.kernels[instruction.kernel()];
       item.launch.workgroups = instruction.workgroups();
       item.launch.scratch = arena.region(abi::TRANSIENT) + certificate.scratch_offset();
       item.launch.scratchStride = certificate.scratch_stride();
     }
-  for (const abi::Instruction &instruction : program.instructions())
+  for (size_t i = 0; i < count; ++i) {
+    const abi::Instruction &instruction = program.instructions(int(i));
     times.push_back({&instruction});
-}
-
-void Program::run(ThreadPool &pool, const ProgramPosition &position) {
-  for (Item &item : items) {
-    if (!holds(item.predicate, position))
-      continue;
-    item.launch.arguments = item.slots[position.slot];
-    pool.run(item.launch);
+    if (collectives)
+      addCommunication(items[i], instruction);
   }
 }
 
-void Program::runTimed(ThreadPool &pool, const ProgramPosition &position) {
+void Program::addCommunication(Item &item, const abi::Instruction &instruction) {
+  if (instruction.has_collective())
+    item.collective = collectives->find(instruction.signal());
+  for (uint64_t signal : instruction.waits())
+    item.waits.push_back(collectives->find(signal));
+}
+
+absl::Status Program::run(Item &item, ThreadPool &pool, const ProgramPosition &position) {
+  for (size_t collective : item.waits)
+    RCP_RETURN_IF_ERROR(collectives->wait(collective));
+  if (item.launch.kernel) {
+    item.launch.arguments = item.slots[position.slot];
+    pool.run(item.launch);
+  } else if (collectives) {
+    collectives->issue(item.collective);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Program::run(ThreadPool &pool, const ProgramPosition &position) {
+  for (Item &item : items)
+    if (holds(item.predicate, position))
+      RCP_RETURN_IF_ERROR(run(item, pool, position));
+  return absl::OkStatus();
+}
+
+absl::Status Program::runTimed(ThreadPool &pool, const ProgramPosition &position) {
   for (size_t i = 0; i < items.size(); ++i) {
     if (!holds(items[i].predicate, position))
       continue;
-    items[i].launch.arguments = items[i].slots[position.slot];
     int64_t begin = nowNanoseconds();
-    pool.run(items[i].launch);
+    RCP_RETURN_IF_ERROR(run(items[i], pool, position));
     times[i].nanoseconds += nowNanoseconds() - begin;
     ++times[i].runs;
   }
+  return absl::OkStatus();
 }

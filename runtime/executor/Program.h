@@ -3,6 +3,7 @@
 #define RUNTIME_EXECUTOR_PROGRAM_H
 #include "runtime/device/cpu/Arena.h"
 #include "runtime/device/cpu/ThreadPool.h"
+#include "runtime/executor/Collectives.h"
 #include "runtime/loader/Loader.h"
 #include <string>
 #include <vector>
@@ -23,16 +24,18 @@ bool holds(abi::Predicate predicate, const ProgramPosition &position);
 /// Not movable: launches point into it. run() is for one thread at a time.
 class Program {
 public:
-  /// Addresses of buffers in `arena`; scalars point into `step`, which must outlive the program.
-  Program(const LoadedStep &step, const abi::SubProgram &program, const Arena &arena, rcp_step_params_v1 *params,
-          const rcp_host_v1 *host);
+  /// Addresses of buffers in `arena`; scalars point into `step`, which must outlive the program. Without `collectives`,
+  /// on one rank, there is nothing to issue and nothing to wait for.
+  Program(const LoadedStep &step, const abi::SubProgram &program, const Arena &arena, Collectives *collectives,
+          rcp_step_params_v1 *params, const rcp_host_v1 *host);
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
 
   const std::string &name() const { return source.name(); }
-  void run(ThreadPool &pool, const ProgramPosition &position);
+  /// Its status is that of the collectives that it waits for.
+  absl::Status run(ThreadPool &pool, const ProgramPosition &position);
   /// The same, adding up the time of each instruction.
-  void runTimed(ThreadPool &pool, const ProgramPosition &position);
+  absl::Status runTimed(ThreadPool &pool, const ProgramPosition &position);
 
   struct Timing {
     const abi::Instruction *instruction;
@@ -45,9 +48,15 @@ private:
     Launch launch;
     const rcp_launch_v1 *slots[2];
     abi::Predicate predicate;
+    size_t collective = 0;     // without a kernel: what to issue
+    std::vector<size_t> waits; // collectives that come first
   };
+  void addCommunication(Item &item, const abi::Instruction &instruction);
+  /// Waits for what the item needs, then runs its launch or issues its collective.
+  absl::Status run(Item &item, ThreadPool &pool, const ProgramPosition &position);
 
   const abi::SubProgram &source;
+  Collectives *collectives;
   std::vector<void *> addresses;       // of all arguments, for slot 0, then for slot 1
   std::vector<rcp_launch_v1> launches; // likewise
   std::vector<Item> items;

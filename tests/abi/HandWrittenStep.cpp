@@ -1,4 +1,5 @@
 #include "tests/abi/HandWrittenStep.h"
+#include "runtime/abi/AllReduceSchedule.h"
 #include "runtime/abi/Container.h"
 #include "runtime/abi/kernel_abi.h"
 #include "runtime/base/File.h"
@@ -63,6 +64,20 @@ public:
     return instruction;
   }
 
+  /// A sum over ranks of a buffer, complete in the last micro-batch; its signal.
+  uint64_t allReduce(const std::string &program, const std::string &symbol, uint32_t buffer) {
+    abi::Instruction *instruction = launch(program, symbol, {buffer}, {}, abi::LAST_MICROBATCH);
+    const abi::Buffer &values = step.buffers(int(buffer));
+    instruction->set_name("all_reduce " + values.name());
+    instruction->set_workgroups(0);
+    instruction->set_queue(abi::COMMUNICATION);
+    instruction->set_signal(instruction->id());
+    instruction->mutable_collective()->set_axis("data");
+    instruction->mutable_collective()->set_type(values.type());
+    instruction->mutable_collective()->set_elements(values.shape(0));
+    return instruction->id();
+  }
+
   uint32_t kernel(const std::string &symbol) {
     auto [found, isNew] = kernels.emplace(symbol, uint32_t(step.kernels_size()));
     if (isNew)
@@ -109,10 +124,13 @@ static void addKeys(abi::Step &step, Builder &b) {
   step.mutable_run_time_keys(6)->add_excludes("optim.warmup_steps");
   b.key("optim.warmup_steps", abi::RunTimeKey::INTEGER, 5, "");
   step.mutable_run_time_keys(7)->add_excludes("optim.warmup_ratio");
-  b.key("data.path", abi::RunTimeKey::STRING, -1, "");
+  b.key("data.path", abi::RunTimeKey::STRINGS, -1, "");
   b.key("data.shuffle", abi::RunTimeKey::BOOLEAN, -1, "true");
   b.key("data.eval_fraction", abi::RunTimeKey::NUMBER, -1, "0");
   b.key("logging.log_interval", abi::RunTimeKey::INTEGER, -1, "1");
+  b.key("data.num_workers", abi::RunTimeKey::INTEGER, -1, "1");
+  b.key("data.prefetch_depth", abi::RunTimeKey::INTEGER, -1, "2");
+  b.key("model.init_from", abi::RunTimeKey::STRING, -1, "");
   abi::ResolvedRecipe::Entry *compiled = step.mutable_recipe()->add_entries();
   compiled->set_key("data.batch_size");
   compiled->set_value(std::to_string(step.manifest().batch_size()));
@@ -129,7 +147,7 @@ static void addManifest(abi::Step &step, const LineShape &shape) {
   m->set_global_batch(shape.globalBatch);
   m->set_batch_segments(shape.segments);
   m->set_vocab_size(256);
-  m->add_legal_ranks(1);
+  m->mutable_legal_ranks()->Assign(shape.ranks.begin(), shape.ranks.end());
   m->set_parameter_count(2);
 }
 
@@ -170,7 +188,14 @@ abi::Step makeLineStep(const LineShape &shape) {
   b.launch("backward", "line_gradient", {tokens, labels, factor, residual, node, loss}, {elements});
   b.launch("backward", "line_copy", {node, total}, {}, abi::LAST_MICROBATCH);
   b.launch("backward", "line_merge", {node, pending, total}, {}, abi::ACCUMULATING);
-  b.launch("update", "line_update", {line, total, loss});
+  bool communicates = shape.ranks.size() > 1;
+  std::vector<uint64_t> signals;
+  if (communicates)
+    signals = {b.allReduce("backward", "line_combine_float", total),
+               b.allReduce("backward", "line_combine_double", loss)};
+  abi::Instruction *update = b.launch("update", "line_update", {line, total, loss});
+  for (uint64_t signal : signals)
+    update->add_waits(signal);
   b.launch("eval", "line_eval", {line, tokens, labels, factor}, {elements});
 
   abi::Parameter *parameter = step.add_parameters();
@@ -193,13 +218,17 @@ abi::Step makeLineStep(const LineShape &shape) {
   certificate->set_scratch_offset(b.end[abi::TRANSIENT]);
   certificate->set_scratch_stride(stride);
   b.end[abi::TRANSIENT] += stride * step.manifest().max_threads();
-  abi::Certificate::Row *row = certificate->add_rows();
-  row->set_ranks(1);
-  row->set_accumulation(shape.globalBatch / shape.batch);
-  row->set_state_bytes(b.end[abi::STATE]);
-  row->set_input_bytes(b.end[abi::INPUT]);
-  row->set_transient_bytes(b.end[abi::TRANSIENT]);
-  row->set_total_bytes(b.end[abi::STATE] + b.end[abi::INPUT] + b.end[abi::TRANSIENT]);
+  certificate->set_communication_offset(b.end[abi::TRANSIENT]);
+  certificate->set_communication_bytes(communicates ? abi::kAllReduceStagingBytes : 0);
+  for (int64_t ranks : shape.ranks) {
+    abi::Certificate::Row *row = certificate->add_rows();
+    row->set_ranks(ranks);
+    row->set_accumulation(shape.globalBatch / shape.batch / ranks);
+    row->set_state_bytes(b.end[abi::STATE]);
+    row->set_input_bytes(b.end[abi::INPUT]);
+    row->set_transient_bytes(b.end[abi::TRANSIENT] + (ranks > 1 ? certificate->communication_bytes() : 0));
+    row->set_total_bytes(row->state_bytes() + row->input_bytes() + row->transient_bytes());
+  }
 
   abi::NativeObject *object = step.add_objects();
   object->set_triple("x86_64-unknown-linux-gnu");
@@ -251,7 +280,11 @@ int32_t lineLabel(int64_t sample, int64_t position) {
 absl::Status LineSource::fill(int64_t step, int64_t microbatch, const rt::MicroBatch &out) {
   if (step == failAtStep)
     return absl::DataLossError("the source fails here");
-  calls.emplace_back(step, microbatch);
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    calls.emplace_back(step, microbatch);
+    threads.insert(std::this_thread::get_id());
+  }
   for (int64_t i = 0; i < out.samples; ++i)
     for (int64_t t = 0; t < out.length; ++t) {
       int64_t sample = step * shape.globalBatch + microbatch * shape.batch + i;

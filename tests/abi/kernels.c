@@ -81,6 +81,17 @@ KERNEL(line_merge) {
   out[1] = b;
 }
 
+/* own, arrived; scalars: elements, whether what arrived is the left operand. See docs/abi.md, "Sums over ranks". */
+#define COMBINE(type)                                                                                                  \
+  KERNEL(line_combine_##type) {                                                                                        \
+    type *own = BUFFER(type, 0), *arrived = BUFFER(type, 1);                                                           \
+    int64_t first = workgroup * 16384, end = first + 16384;                                                            \
+    for (int64_t i = first; i < end && i < launch->scalars[0]; ++i)                                                    \
+      own[i] = launch->scalars[1] ? arrived[i] + own[i] : own[i] + arrived[i];                                         \
+  }
+COMBINE(float)
+COMBINE(double)
+
 /* line, total [2], loss {sum, count} */
 KERNEL(line_update) {
   rcp_step_params_v1 *params = launch->params;

@@ -122,7 +122,10 @@ static const Refusal refusals[] = {
     {"scratch", [](auto &s) { instruction(s).set_scratch_bytes(65); }, {"slice of 64 bytes, got 65"}},
     {"predicate", [](auto &s) { instruction(s).set_predicate(abi::Predicate(6)); }, {"unknown predicate 6"}},
     {"location", [](auto &s) { instruction(s).set_location(1); }, {"location must be below 0, got 1"}},
-    {"wait", [](auto &s) { instruction(s).add_waits(12345); }, {"earlier instruction", "12345"}},
+    {"wait", [](auto &s) { instruction(s).add_waits(12345); }, {"issued before, got 12345"}},
+    {"queue", [](auto &s) { instruction(s).set_queue(abi::COMMUNICATION); }, {"compute queue", "got queue 1"}},
+    {"signal", [](auto &s) { instruction(s).set_signal(7); }, {"no signal, got queue 0 and signal 7"}},
+    {"scheduled twice", [](auto &s) { *s.add_schedule() = s.schedule(0); }, {"'prologue', or it is there twice"}},
     {"symbol", [](auto &s) { s.mutable_kernels(0)->set_symbol("a b"); }, {"identifier, got 'a b'"}},
     {"missing kernel", [](auto &s) { s.mutable_kernels(0)->set_symbol("nothing"); }, {"exports no kernel 'nothing'"}},
     {"program name", [](auto &s) { s.mutable_programs(0)->set_name("eval"); }, {"program names", "'eval'"}},
@@ -155,6 +158,73 @@ TEST(Loader, Refusals) {
     abi::Step step = makeLineStep();
     r.change(step);
     std::string message = refusal(step);
+    EXPECT_FALSE(message.empty()) << r.what;
+    for (const char *part : r.parts)
+      EXPECT_TRUE(contains(message, part)) << r.what << ": " << message;
+  }
+}
+
+static abi::Step makeStepForTwo() {
+  LineShape shape;
+  shape.ranks = {1, 2};
+  return makeLineStep(shape);
+}
+
+/// The sum over ranks of the gradient, and the instruction that waits for it.
+static abi::Instruction &collective(abi::Step &step) { return instruction(step, 3, 4); }
+static abi::Instruction &waiter(abi::Step &step) { return instruction(step, 4, 0); }
+
+static const Refusal refusalsOnTwo[] = {
+    {"axis", [](auto &s) { collective(s).mutable_collective()->set_axis("tensor"); }, {"axis 'data', got 'tensor'"}},
+    {"kind",
+     [](auto &s) { collective(s).mutable_collective()->set_kind(abi::Collective::Kind(3)); },
+     {"'all_reduce grad:line' of 'backward'", "unknown kind of collective 3"}},
+    {"part",
+     [](auto &s) { collective(s).mutable_collective()->set_elements(1); },
+     {"whole state buffer", "got 1 elements of 'grad:line' of 8 bytes"}},
+    {"type", [](auto &s) { collective(s).mutable_collective()->set_type(abi::I32); }, {"whole state buffer"}},
+    {"transient", [](auto &s) { collective(s).mutable_arguments(0)->set_buffer(10); }, {"whole state buffer"}},
+    {"two buffers", [](auto &s) { collective(s).add_arguments(); }, {"one argument", "got 2"}},
+    {"offset", [](auto &s) { collective(s).mutable_arguments(0)->set_offset(4); }, {"one argument"}},
+    {"no signal", [](auto &s) { collective(s).set_signal(0); }, {"have a signal, got queue 1 and signal 0"}},
+    {"compute queue", [](auto &s) { collective(s).set_queue(abi::COMPUTE); }, {"communication queue", "got queue 0"}},
+    {"each micro-batch",
+     [](auto &s) { collective(s).set_predicate(abi::SEGMENT_END); },
+     {"LAST_MICROBATCH, got SEGMENT_END"}},
+    {"waiting collective", [](auto &s) { collective(s).add_waits(1); }, {"must not wait, got 1"}},
+    {"signal twice",
+     [](auto &s) { instruction(s, 3, 5).set_signal(collective(s).signal()); },
+     {"signals must be unique"}},
+    {"wait for later",
+     [](auto &s) { instruction(s, 2, 0).add_waits(collective(s).signal()); },
+     {"'line_residual' of 'forward'", "issued before"}},
+    {"wait for itself", [](auto &s) { waiter(s).set_waits(0, waiter(s).id()); }, {"'line_update'", "issued before"}},
+    {"eval communicates",
+     [](auto &s) { *s.mutable_programs(5)->add_instructions() = collective(s); },
+     {"program 'eval' is not in the schedule", "'all_reduce grad:line'"}},
+    {"no place",
+     [](auto &s) { s.mutable_certificate()->set_communication_bytes(64); },
+     {"communication must be 4194304 bytes or more", "got 64"}},
+    {"outside",
+     [](auto &s) { s.mutable_certificate()->set_communication_offset(1 << 20); },
+     {"inside the transient region", "at 1048576"}},
+    {"alone",
+     [](auto &s) {
+       s.mutable_programs(3)->mutable_instructions()->DeleteSubrange(4, 2);
+       waiter(s).clear_waits();
+     },
+     {"no sums over ranks", "got 2"}},
+};
+
+TEST(Loader, RefusalsOnSeveralRanks) {
+  rt::LoadOptions options;
+  options.ranks = 2;
+  EXPECT_EQ(refusal(makeStepForTwo(), options), "");
+  EXPECT_EQ(refusal(makeStepForTwo()), "");
+  for (const Refusal &r : refusalsOnTwo) {
+    abi::Step step = makeStepForTwo();
+    r.change(step);
+    std::string message = refusal(step, options);
     EXPECT_FALSE(message.empty()) << r.what;
     for (const char *part : r.parts)
       EXPECT_TRUE(contains(message, part)) << r.what << ": " << message;
