@@ -4,6 +4,7 @@
 #include "dialects/train/Layouts.h"
 #include "dialects/train/Names.h"
 #include "dialects/train/Train.h"
+#include "passes/plan/OrderProof.h"
 
 using namespace mlir;
 
@@ -79,7 +80,7 @@ LogicalResult checkPlanned(ModuleOp module) {
   for (Operation &op : *module.getBody())
     if (!isa<step::StepDialect>(op.getDialect()) && !isa<dist::MeshOp>(op))
       return op.emitError("must have become part of the step");
-  return success();
+  return plan::proveOrder(module);
 }
 
 } // namespace recipe

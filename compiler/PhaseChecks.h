@@ -19,7 +19,7 @@ llvm::LogicalResult checkSharded(mlir::ModuleOp module);
 llvm::LogicalResult checkFused(mlir::ModuleOp module);
 // Every kernel region has launches.
 llvm::LogicalResult checkSelected(mlir::ModuleOp module);
-// Nothing is left but the step. The verifier of step.arena has proved the plan.
+// Nothing is left but the step. The verifier of step.arena has proved the plan; here, the ranks' messages.
 llvm::LogicalResult checkPlanned(mlir::ModuleOp module);
 
 } // namespace recipe

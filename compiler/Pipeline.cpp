@@ -24,6 +24,7 @@ Outcome import(Compilation &c) {
   if (!c.module)
     return problems.empty() ? Outcome::Bug : Outcome::UserError;
   c.parameterCount = models::parameterCount(*c.module);
+  c.weightFiles = models::weightFiles(frontend::Model::Type_Name(recipe.model().type()), *c.module);
   return Outcome::Done;
 }
 
@@ -39,7 +40,8 @@ Outcome update(Compilation &c) {
   return Outcome::Done;
 }
 
-Outcome shard(Compilation &c) { return runPass(c, createShardPass({/*dataRanks=*/1})); }
+// One step runs on every legal number of ranks: what holds on the largest mesh holds on each.
+Outcome shard(Compilation &c) { return runPass(c, createShardPass({c.options.facts.legalRanks().back()})); }
 Outcome fuse(Compilation &c) { return runPass(c, createFusePass()); }
 Outcome foldCollectives(Compilation &c) { return runPass(c, createFoldCollectivesPass()); }
 Outcome selectKernels(Compilation &c) { return runPass(c, createSelectKernelsPass(c.options.target)); }

@@ -65,6 +65,8 @@ def SelectKernelsPass : Pass<"select-kernels", "::mlir::ModuleOp"> {
     Launches of equal family, specification and region share one `step.kernel`.
 
     Requires: every compute op lies in a `train.kernel` (fuse).
+    A `dist.all_reduce` gets the kernel that adds two parts of a sum (`step.combine`).
+
     Ensures: every `train.kernel` has `launches`, `temps` and `in_place`; every launch names a `step.kernel` of the module.
   }];
   let dependentDialects = ["::recipe::step::StepDialect"];
@@ -79,7 +81,11 @@ def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
     double-buffered in the input region, all other values in the transient region by liveness. A value that is written to a
     variable is produced in the variable's storage. `step.arena` states the sizes for each legal number of ranks.
 
-    Requires: `train.kernel` regions with launches (select-kernels); all other ops are structural or tables.
+    `@segment_end` merges a sum right after the kernel that completes it. An all-reduce of a variable works in place, is issued in the last
+    micro-batch once the sum is complete, and the first instruction that reads it waits: the communication runs beside the rest of backward.
+
+    Requires: `train.kernel` regions with launches (select-kernels); all other ops are structural, tables, or all-reduces of variables
+    that nothing else in `@update` reads.
     Ensures: the module holds `step` ops only; the verifier of `step.arena` accepts the plan.
   }];
   let dependentDialects = ["::recipe::step::StepDialect"];
@@ -92,7 +98,8 @@ def ShardPass : Pass<"shard", "::mlir::ModuleOp"> {
   let description = [{
     Creates the mesh, splits batch inputs over its data axis, keeps variables whole on each rank, and lets every op's layout rule
     decide the rest. Gradient, pending and loss variables stay Partial over the data axis until the update, which reduces them
-    once, before the first op that needs whole values.
+    once, before the first op that needs whole values. Graphs come for one rank's micro-batch: a dimension that is split over the
+    axis becomes as many times longer as the axis has ranks. `@eval` stays a program of one rank, which has a batch of its own.
 
     Requires: graphs of train ops without layouts.
     Ensures: every tensor carries a layout that its op's rule confirms (D8); Partial values meet only ops that allow them.

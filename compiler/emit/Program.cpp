@@ -1,6 +1,7 @@
 #include "compiler/emit/Program.h"
 #include "dialects/step/Step.h"
 #include "dialects/train/Names.h"
+#include "passes/LocalTypes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SHA256.h"
@@ -61,7 +62,7 @@ abi::Predicate predicate(step::Predicate value) {
 
 class Emitter {
 public:
-  Emitter(ModuleOp module, abi::Step &step) : module(module), step(step) {}
+  Emitter(ModuleOp module, abi::Step &step) : module(module), step(step), localTypes(module) {}
 
   void run() {
     for (auto buffer : module.getOps<step::BufferOp>())
@@ -102,7 +103,8 @@ private:
     buffer.set_bytes(op.getBytes());
     buffer.set_slot_stride(op.getSlotStride());
     buffer.set_type(dataType(type.getElementType()));
-    buffer.mutable_shape()->Assign(type.getShape().begin(), type.getShape().end());
+    ArrayRef<int64_t> shape = localTypes.of(type).getShape();
+    buffer.mutable_shape()->Assign(shape.begin(), shape.end());
     if (type.getEncoding())
       buffer.set_layout(textOf(type.getEncoding()));
     buffer.set_category(op.getCategory().str());
@@ -152,6 +154,8 @@ private:
     certificate.set_scratch_offset(op.getScratchOffset());
     certificate.set_scratch_stride(op.getScratchStride());
     certificate.set_budget_bytes(op.getBudget());
+    certificate.set_communication_offset(op.getScratchOffset() + op.getScratchStride() * op.getMaxThreads());
+    certificate.set_communication_bytes(op.getCommunication());
     step.mutable_manifest()->clear_legal_ranks();
     for (auto attribute : op.getRows().getAsRange<step::RowAttr>()) {
       step.mutable_manifest()->add_legal_ranks(attribute.getRanks());
@@ -173,8 +177,29 @@ private:
   void emitProgram(step::ProgramOp op) {
     abi::SubProgram &program = *step.add_programs();
     program.set_name(op.getSymName().str());
-    for (auto instruction : op.getBody().getOps<step::InstructionOp>())
-      emitInstruction(instruction, *program.add_instructions());
+    for (Operation &child : op.getBody().front()) {
+      if (auto instruction = dyn_cast<step::InstructionOp>(child))
+        emitInstruction(instruction, *program.add_instructions());
+      else
+        emitCollective(cast<step::CollectiveOp>(child), *program.add_instructions());
+    }
+  }
+
+  void emitCollective(step::CollectiveOp op, abi::Instruction &instruction) {
+    instruction.set_id(op.getId());
+    instruction.set_kernel(kernels[op.getKernel()]);
+    instruction.add_arguments()->set_buffer(buffers[op.getBuffer()]);
+    instruction.set_predicate(predicate(op.getPredicate()));
+    instruction.set_location(locationIndex(train::nameOf(op)));
+    instruction.set_name(op.getName().str());
+    instruction.set_queue(abi::COMMUNICATION);
+    instruction.set_signal(op.getSignal());
+    abi::Collective &collective = *instruction.mutable_collective();
+    collective.set_kind(abi::Collective::ALL_REDUCE); // the only one so far
+    collective.set_axis(op.getAxis().str());
+    collective.set_type(step.buffers(int(buffers[op.getBuffer()])).type());
+    collective.set_elements(op.getElements());
+    instruction.set_bytes(double(step.buffers(int(buffers[op.getBuffer()])).bytes()));
   }
 
   void emitInstruction(step::InstructionOp op, abi::Instruction &instruction) {
@@ -193,10 +218,8 @@ private:
     instruction.set_name(op.getName().str());
     instruction.set_flops(double(op.getFlops()));
     instruction.set_bytes(double(op.getBytes()));
-    instruction.set_queue(uint32_t(op.getQueue()));
     for (int64_t id : op.getWaits())
       instruction.add_waits(uint64_t(id));
-    instruction.set_signal(uint64_t(op.getSignal()));
   }
 
   uint32_t locationIndex(StringRef name) {
@@ -208,6 +231,7 @@ private:
 
   ModuleOp module;
   abi::Step &step;
+  LocalTypes localTypes;
   llvm::StringMap<uint32_t> buffers, kernels, locations;
 };
 

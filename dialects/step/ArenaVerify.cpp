@@ -68,11 +68,13 @@ private:
       if (buffer.getSpace() == Space::Transient && buffer.end() > int64_t(arena.getScratchOffset()))
         return buffer.emitOpError("must end before the scratch, got ")
                << buffer.end() << " and " << arena.getScratchOffset();
-    int64_t end = arena.getScratchOffset() + arena.getScratchStride() * arena.getMaxThreads();
-    for (auto row : arena.getRows().getAsRange<RowAttr>())
+    for (auto row : arena.getRows().getAsRange<RowAttr>()) {
+      int64_t end = arena.getScratchOffset() + arena.getScratchStride() * arena.getMaxThreads() +
+                    (row.getRanks() > 1 ? arena.getCommunication() : 0);
       if (row.getTransient() < end)
-        return arena.emitOpError("transient region must hold buffers and scratch, got ")
-               << row.getTransient() << " and " << end;
+        return arena.emitOpError("transient region must hold buffers, scratch and what arrives, got ")
+               << row.getTransient() << " and " << end << " on " << row.getRanks();
+    }
     return success();
   }
 
@@ -190,5 +192,5 @@ LogicalResult ArenaOp::verifySymbolUses(SymbolTableCollection &) {
   auto module = dyn_cast<ModuleOp>((*this)->getParentOp());
   if (!module)
     return emitOpError("must stand in a module");
-  return ArenaProof(*this, module).run();
+  return success(succeeded(ArenaProof(*this, module).run()) && succeeded(verifyCollectives(module)));
 }

@@ -54,6 +54,13 @@ def Step_Predicate : I32EnumAttr<"Predicate", "for which micro-batches an instru
 }
 def Step_PredicateAttr : EnumAttr<Step_Dialect, Step_Predicate, "predicate">;
 
+def Step_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a collective does with the buffer of each rank", [
+    I32EnumAttrCase<"AllReduce", 0, "all_reduce">]> {
+  let cppNamespace = "::recipe::step";
+  let genSpecializedAttr = 0;
+}
+def Step_CollectiveKindAttr : EnumAttr<Step_Dialect, Step_CollectiveKind, "collective_kind">;
+
 def Step_Access : I32EnumAttr<"Access", "what a launch does with an argument", [
     I32EnumAttrCase<"Read", 0, "read">, I32EnumAttrCase<"Write", 1, "write">, I32EnumAttrCase<"Temp", 2, "temp">]> {
   let cppNamespace = "::recipe::step";

@@ -17,7 +17,7 @@ def Step_KernelOp : Step_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator]>
 def Step_BufferOp : Step_Op<"buffer", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A tensor at its place in the arena";
   let description = [{
-    `offset` counts from the start of the region, in multiples of 64 bytes. An input buffer exists once for each slot s, at
+    The type is the whole tensor's, with its layout; `bytes` are those of a rank's part. `offset` counts from the start of the region, in multiples of 64 bytes. An input buffer exists once for each slot s, at
     `offset + s * slot_stride`. A transient buffer holds one value; `shares` names the buffer whose storage it takes over because the
     kernel that writes it may work in place. `data` fills a constant, which no instruction may write. `min_nodes` tells from which number
     of batch-tree nodes per rank on the buffer exists (copies of gradients for pending nodes).
@@ -41,12 +41,20 @@ def Step_ArenaOp : Step_Op<"arena", [DeclareOpInterfaceMethods<SymbolUserOpInter
   let summary = "Sizes of the arena; its verifier proves the whole plan";
   let description = [{
     One row for each legal number of ranks. Scratch of `max_threads` slices of `scratch_stride` bytes lies at `scratch_offset` of the
-    transient region. `live_bytes` is the most that transient buffers take at one time: no plan can do with less. The verifier recomputes from the instructions alone when each buffer lives, and rejects: an argument outside its
+    transient region, and behind it, on more than one rank, `communication` bytes for what arrives from other ranks. `live_bytes` is the most that transient buffers take at one time: no plan can do with less. The verifier recomputes from the instructions alone when each buffer lives, and rejects: an argument outside its
     buffer; a transient buffer that is read before it is written, written by two instructions, or live at the same time as another
     one on the same bytes; a write to an input or a constant; a buffer outside its region in some row.
+
+    Layouts are proved, too (CollectiveVerify.cpp), for the launches of one op together, along the last micro-batch and the update:
+    - C1: what is computed from split samples is split or Partial, what is computed from Partial sums alone is Partial, and nothing else is.
+    - C2: a Partial buffer is read only by what adds to it, before a collective has made it whole; everything else waits for the collective.
+    - C3: a collective reduces a Partial buffer over the axis that it is Partial over, once, in the last micro-batch, after everything
+      that adds to it.
+    - C4: nothing touches the buffer of a collective between its issue and a wait for its signal, and each is waited for in the update.
+    - C5: `eval`, `init` and `prologue` run on each rank by itself: no collectives, and no unfinished sums.
   }];
   let arguments = (ins ArrayAttr:$rows, I64Attr:$scratch_offset, I64Attr:$scratch_stride, I64Attr:$max_threads,
-    I64Attr:$live_bytes, DefaultValuedAttr<I64Attr, "0">:$budget);
+    I64Attr:$live_bytes, DefaultValuedAttr<I64Attr, "0">:$budget, DefaultValuedAttr<I64Attr, "0">:$communication);
   let assemblyFormat = "$rows `live` $live_bytes `scratch` $max_threads `x` $scratch_stride `at` $scratch_offset attr-dict";
   let hasVerifier = 1;
 }
@@ -67,13 +75,25 @@ def Step_InstructionOp : Step_Op<"instruction", [HasParent<"ProgramOp">, Declare
   let summary = "One launch of a kernel on buffers";
   let description = [{
     `id` is a hash of program, name and number of the launch within its op: stable between compiles. Launches of one op bear one name
-    and follow each other. `waits` are ids of instructions on other queues, `signal` is what others may wait for.
+    and follow each other. `waits` are the signals of collectives that must have ended before the launch begins.
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$id, FlatSymbolRefAttr:$kernel, ArrayAttr:$arguments,
     DenseI64ArrayAttr:$scalars, I64Attr:$workgroups, I64Attr:$scratch_bytes, Step_PredicateAttr:$predicate, I64Attr:$flops,
-    I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$queue, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$waits,
-    DefaultValuedAttr<I64Attr, "0">:$signal);
+    I64Attr:$bytes, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$waits);
   let assemblyFormat = "$name $kernel $arguments `scalars` $scalars `workgroups` $workgroups `scratch` $scratch_bytes `when` $predicate attr-dict";
+  let hasVerifier = 1;
+}
+
+def Step_CollectiveOp : Step_Op<"collective", [HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "A collective over one axis of the mesh, in place on a buffer, on the communication queue";
+  let description = [{
+    Issued where it stands; the program goes on. Collectives run in the order of issue, which is the same on every rank. `signal` is what
+    instructions name in `waits`; the id serves. `all_reduce` adds `elements` values by the tree of adjacent pairs of ranks; `kernel` adds what arrived
+    to what is there. On one rank nothing happens: the buffer is whole already.
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$id, Step_CollectiveKindAttr:$kind, StrAttr:$axis, FlatSymbolRefAttr:$buffer,
+    I64Attr:$elements, FlatSymbolRefAttr:$kernel, Step_PredicateAttr:$predicate, I64Attr:$signal);
+  let assemblyFormat = "$name $kind `over` $axis $buffer `elements` $elements `with` $kernel `when` $predicate `signal` $signal attr-dict";
   let hasVerifier = 1;
 }
 

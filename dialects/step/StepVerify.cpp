@@ -1,8 +1,10 @@
 // What each step op must hold by itself, and that the symbols it names exist. The plan as a whole: ArenaVerify.cpp.
+#include "dialects/dist/Dist.h"
 #include "dialects/step/Step.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
+using namespace recipe;
 using namespace recipe::step;
 
 static constexpr int64_t kAlignment = 64;
@@ -29,7 +31,28 @@ static BufferOp lookupBuffer(Operation *op, FlatSymbolRefAttr name, SymbolTableC
   return symbols.lookupNearestSymbolFrom<BufferOp>(op, name);
 }
 
+// The size is that of a rank's part of the tensor.
+static LogicalResult verifyLocalSize(BufferOp buffer, SymbolTableCollection &symbols) {
+  dist::LayoutAttr layout = dist::layoutOf(buffer.getType());
+  if (!layout)
+    return success();
+  auto mesh = symbols.lookupNearestSymbolFrom<dist::MeshOp>(buffer, layout.getMesh());
+  if (!mesh)
+    return buffer.emitOpError("D5: no mesh ") << layout.getMesh();
+  if (failed(dist::verifyAgainstMesh(layout, mesh, [&] { return buffer.emitOpError(); })))
+    return failure();
+  int64_t bytes = cast<RankedTensorType>(buffer.getType()).getElementTypeBitWidth() / 8;
+  for (int64_t extent : dist::localShape(layout, mesh))
+    bytes *= extent;
+  if (bytes == int64_t(buffer.getBytes()))
+    return success();
+  return buffer.emitOpError("size must be that of a rank's part of its type, got ")
+         << buffer.getBytes() << " and " << bytes;
+}
+
 LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(verifyLocalSize(*this, symbols)))
+    return failure();
   if (!getSharesAttr())
     return success();
   BufferOp other = lookupBuffer(*this, getSharesAttr(), symbols);
@@ -75,12 +98,14 @@ LogicalResult ArenaOp::verify() {
   if (getScratchStride() % kAlignment || getScratchOffset() % kAlignment)
     return emitOpError("scratch must be aligned to 64 bytes, got ")
            << getScratchOffset() << " and " << getScratchStride();
+  if (int64_t(getCommunication()) < 0 || getCommunication() % kAlignment)
+    return emitOpError("communication must be a multiple of 64 bytes, got ") << int64_t(getCommunication());
   return success();
 }
 
 LogicalResult ProgramOp::verify() {
   for (Operation &op : getBody().front())
-    if (!isa<InstructionOp>(op))
+    if (!isa<InstructionOp, CollectiveOp>(op))
       return op.emitOpError("cannot stand in a step.program");
   return success();
 }
@@ -108,5 +133,27 @@ LogicalResult InstructionOp::verifySymbolUses(SymbolTableCollection &symbols) {
       return emitOpError("argument must lie inside its buffer, got ")
              << slice << " and " << buffer.getBytes() << " bytes";
   }
+  return success();
+}
+
+LogicalResult CollectiveOp::verify() {
+  if (int64_t(getElements()) < 1)
+    return emitOpError("needs an element, got ") << int64_t(getElements());
+  if (getSignal() == 0)
+    return emitOpError("needs a signal that instructions can wait for, got 0");
+  return success();
+}
+
+LogicalResult CollectiveOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *module = (*this)->getParentOp()->getParentOp();
+  auto kernel = dyn_cast_or_null<KernelOp>(symbols.lookupSymbolIn(module, getKernelAttr()));
+  if (!kernel || kernel.getFamily() != "combine")
+    return emitOpError("must name a step.kernel of family \"combine\", got ") << getKernelAttr();
+  auto buffer = dyn_cast_or_null<BufferOp>(symbols.lookupSymbolIn(module, getBufferAttr()));
+  if (!buffer || buffer.getSpace() != Space::State || buffer.getData() || buffer.getMinNodes())
+    return emitOpError("must name a state buffer that every rank has, got ") << getBufferAttr();
+  int64_t bytes = cast<RankedTensorType>(buffer.getType()).getElementTypeBitWidth() / 8 * int64_t(getElements());
+  if (bytes != int64_t(buffer.getBytes()))
+    return emitOpError("must take all of its buffer, got ") << bytes << " and " << buffer.getBytes() << " bytes";
   return success();
 }

@@ -22,6 +22,14 @@ int64_t StepFacts::maxNodes() const { return batchLeaves() / batchNodes(); }
 
 int64_t StepFacts::pendingLevels() const { return llvm::Log2_64(uint64_t(maxNodes())); }
 
+std::vector<int64_t> StepFacts::legalRanks() const {
+  std::vector<int64_t> legal;
+  for (int64_t ranks = 1; ranks <= batchLeaves(); ++ranks)
+    if (batchLeaves() % ranks == 0 && globalBatch % (ranks * batchSize) == 0)
+      legal.push_back(ranks);
+  return legal;
+}
+
 LogicalResult StepFacts::verify(llvm::function_ref<void(const Twine &)> problem) const {
   bool good = true;
   auto expect = [&](bool rule, const Twine &text) {

@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/LogicalResult.h"
 #include <functional>
+#include <vector>
 
 namespace recipe::train {
 
@@ -27,6 +28,8 @@ struct StepFacts {
   int64_t microbatchesPerLeaf() const;
   // The most tree nodes that a rank can complete in one step: those of a single rank.
   int64_t maxNodes() const;
+  // The numbers of ranks, ascending, of which each can own whole segments of the batch in whole micro-batches.
+  std::vector<int64_t> legalRanks() const;
   // log2(maxNodes()): copies of a gradient that wait for their sibling.
   int64_t pendingLevels() const;
 

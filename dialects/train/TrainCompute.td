@@ -43,9 +43,9 @@ def Train_ContractOp : Train_Op<"contract", [Pure, AttrSizedOperandSegments]> {
     For pairs (lhs_i, rhs_i), all of one form: nn: lhs [.., M, K_i] x rhs [K_i, N]; nt: lhs [.., M, K_i] x rhs [N, K_i];
     tn: lhs [tokens.., M] x rhs [tokens.., N] contracting all leading dimensions. Leading dimensions are flattened, row-major.
     `segments` lists for each segment and each pair the half-open range [begin, end) of K, flattened
-    [segment][pair][2]; ranges of a pair are ascending, disjoint and cover 0..K_i. Each segment is one fma chain that starts at
-    +0.0 and runs through its pairs in order, k ascending; the segments are combined by the balanced tree of adjacent pairs. With an
-    accumulator (form tn, one segment) the chain starts there. One segment = one chain over all of K.
+    [segment][pair][2]; ranges of a pair are ascending, disjoint and cover 0..K_i (where tokens are split over ranks: a rank's part, the
+    same on each). Each segment is one fma chain that starts at +0.0 and runs through its pairs in order, k ascending; the segments are
+    combined by the balanced tree of adjacent pairs. With an accumulator (form tn, one segment) the chain starts there. One segment = one chain over all of K.
     `out_segments` ([segment][2], a partition of N) states the segments of the result's last dimension for the contraction that
     the gradient of lhs runs over it; absent: one segment.
   }];

@@ -1,7 +1,9 @@
 // Shape rules of the forward ops (numbers in messages: docs/ops.md is generated from TrainCompute.td).
+#include "dialects/dist/Dist.h"
 #include "dialects/train/Shapes.h"
 
 using namespace mlir;
+using namespace recipe;
 using namespace recipe::train;
 
 LogicalResult EmbeddingOp::verify() {
@@ -41,10 +43,10 @@ static void pairSizes(ContractForm form, ArrayRef<int64_t> lhs, ArrayRef<int64_t
   }
 }
 
-// `flat` lists [begin, end) for each segment and each of `sizes`, whose ranges it covers in order. `count` takes the
-// number of segments.
+// `flat` lists [begin, end) for each segment and each of `sizes`, whose ranges it covers in order, or equal parts of
+// them where a dimension is split over ranks. `count` takes the number of segments.
 static LogicalResult verifyPartition(ContractOp op, StringRef name, ArrayRef<int64_t> flat, ArrayRef<int64_t> sizes,
-                                     size_t &count) {
+                                     bool isSplit, size_t &count) {
   if (flat.empty() || flat.size() % (2 * sizes.size()) != 0)
     return op.emitOpError() << "'" << name << "' needs a range for each segment and pair, got: " << flat.size()
                             << " numbers for " << sizes.size() << " pairs";
@@ -61,22 +63,29 @@ static LogicalResult verifyPartition(ContractOp op, StringRef name, ArrayRef<int
                                 << end << ") after " << next << " in pair " << pair;
       next = end;
     }
-    if (next != sizes[pair])
-      return op.emitOpError() << "'" << name << "' must cover the dimension, got: " << next << " of " << sizes[pair]
-                              << " in pair " << pair;
+    if (isSplit ? next < 1 || sizes[pair] % next != 0 : next != sizes[pair])
+      return op.emitOpError() << "'" << name << "' must cover " << (isSplit ? "a rank's part of " : "")
+                              << "the dimension, got: " << next << " of " << sizes[pair] << " in pair " << pair;
   }
   return success();
 }
 
+// Tokens that are split over ranks: each sums its own. How many they are shows in the local types of kernel regions.
+static bool contractsSplitTokens(ContractOp op) {
+  dist::LayoutAttr layout = dist::layoutOf(op.getLhs()[0].getType());
+  return op.getForm() == ContractForm::TN && layout &&
+         llvm::any_of(layout.getDims().drop_back(), [](dist::DimAttr dim) { return !dim.getAxes().empty(); });
+}
+
 static LogicalResult verifySegments(ContractOp op, ArrayRef<int64_t> contracted, int64_t n) {
   size_t count = 0, outCount = 0;
-  if (failed(verifyPartition(op, "segments", op.getSegments(), contracted, count)))
+  if (failed(verifyPartition(op, "segments", op.getSegments(), contracted, contractsSplitTokens(op), count)))
     return failure();
   if (op.getAccumulator() && (count != 1 || op.getForm() != ContractForm::TN))
     return op.emitOpError("an accumulator needs form tn and one segment, got: ")
            << stringifyContractForm(op.getForm()) << " and " << count << " segments";
   if (op.getOutSegments())
-    return verifyPartition(op, "out_segments", *op.getOutSegments(), {n}, outCount);
+    return verifyPartition(op, "out_segments", *op.getOutSegments(), {n}, /*isSplit=*/false, outCount);
   return success();
 }
 

@@ -1,6 +1,7 @@
 // Groups the ops of each graph into kernel regions. So far a group is one op; forming a region does not depend on that.
 #include "dialects/train/Names.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/LocalTypes.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -35,15 +36,10 @@ void eraseDead(GraphOp graph) {
       op.erase();
 }
 
-// Inside a region tensors are local and plain: the layout stays at its boundary.
-Type plain(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return RankedTensorType::get(tensor.getShape(), tensor.getElementType());
-}
-
 // Moves the ops of a group into a new region at the place of its last op. Operands of a region of one op correspond to
-// the op's operands by number, results to its results; a larger region has the results that are used outside.
-void formKernel(const Group &group, StringRef name) {
+// the op's operands by number, results to its results; a larger region has the results that are used outside. Inside,
+// tensors are local and plain: the layout stays at the boundary.
+void formKernel(const Group &group, StringRef name, const LocalTypes &types) {
   llvm::SmallPtrSet<Operation *, 8> members(group.begin(), group.end());
   SmallVector<Value> inputs, results;
   for (Operation *op : group) {
@@ -58,7 +54,9 @@ void formKernel(const Group &group, StringRef name) {
   OpBuilder builder(group.back());
   auto kernel = train::KernelOp::create(builder, group.back()->getLoc(), ValueRange(results).getTypes(), inputs, name,
                                         /*launches=*/nullptr, /*temps=*/nullptr, /*in_place=*/nullptr);
-  SmallVector<Type> local = llvm::map_to_vector(ValueRange(inputs).getTypes(), plain);
+  SmallVector<Type> local;
+  for (Value input : inputs)
+    local.push_back(types.of(input.getType()));
   SmallVector<Location> locations(inputs.size(), kernel.getLoc());
   Block *body = builder.createBlock(&kernel.getBody(), {}, local, locations);
   IRMapping inside;
@@ -70,7 +68,7 @@ void formKernel(const Group &group, StringRef name) {
       if (!members.contains(op->getOperand(operand.getOperandNumber()).getDefiningOp()))
         operand.set(body->getArgument(next++));
     for (OpResult result : copy->getResults())
-      result.setType(plain(result.getType()));
+      result.setType(types.of(result.getType()));
   }
   SmallVector<Value> yielded;
   for (Value result : results)
@@ -84,6 +82,7 @@ void formKernel(const Group &group, StringRef name) {
 
 class FusePass : public impl::FusePassBase<FusePass> {
   void runOnOperation() override {
+    LocalTypes types(getOperation());
     for (auto graph : getOperation().getOps<GraphOp>()) {
       eraseDead(graph);
       llvm::StringMap<int64_t> used;
@@ -94,7 +93,7 @@ class FusePass : public impl::FusePassBase<FusePass> {
           return signalPassFailure();
         }
         int64_t count = ++used[base];
-        formKernel(group, count == 1 ? base.str() : (base + "#" + Twine(count)).str());
+        formKernel(group, count == 1 ? base.str() : (base + "#" + Twine(count)).str(), types);
       }
     }
   }

@@ -3,6 +3,7 @@
 #define PASSES_PLAN_BUFFERS_H
 
 #include "dialects/step/Step.h"
+#include "passes/LocalTypes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -13,14 +14,15 @@ namespace recipe::plan {
 // Names of categories in the certificate, in its order.
 inline constexpr llvm::StringLiteral kParameters = "parameters", kGradients = "gradients", kOptimizer = "optimizer",
                                      kActivations = "activations", kInputs = "inputs", kConstants = "constants",
-                                     kWorkspace = "workspace";
+                                     kWorkspace = "workspace", kCommunication = "communication";
 inline constexpr llvm::StringLiteral kCategories[] = {kParameters, kGradients, kOptimizer, kActivations,
-                                                      kInputs,     kConstants, kWorkspace};
+                                                      kInputs,     kConstants, kWorkspace, kCommunication};
 
 struct Buffer {
   std::string name;
   step::Space space = step::Space::Transient;
-  mlir::RankedTensorType type;
+  mlir::RankedTensorType type; // of the whole tensor
+  int64_t bytes;               // of a rank's part
   llvm::StringRef category;
   int64_t offset = 0;
   int64_t slotStride = 0;
@@ -29,10 +31,9 @@ struct Buffer {
   mlir::ElementsAttr data; // of a constant
   mlir::Location location;
 
-  Buffer(std::string name, step::Space space, mlir::RankedTensorType type, llvm::StringRef category,
+  Buffer(std::string name, step::Space space, mlir::RankedTensorType type, int64_t bytes, llvm::StringRef category,
          mlir::Location location)
-      : name(std::move(name)), space(space), type(type), category(category), location(location) {}
-  int64_t bytes() const { return type.getNumElements() * type.getElementTypeBitWidth() / 8; }
+      : name(std::move(name)), space(space), type(type), bytes(bytes), category(category), location(location) {}
 };
 
 // A value's place: one buffer, or one for each level of a pending variable (in a row in `Buffers::all`).
@@ -42,6 +43,9 @@ struct Storage {
 };
 
 struct Buffers {
+  explicit Buffers(mlir::ModuleOp module) : localTypes(module) {}
+
+  LocalTypes localTypes;
   std::vector<Buffer> all;
   llvm::DenseMap<mlir::Value, Storage> values;
   llvm::DenseMap<mlir::Operation *, int64_t> firstTemp; // of each train.kernel with temporaries; the others follow it

@@ -7,18 +7,19 @@ namespace recipe::plan {
 
 static std::vector<step::ShareAttr> shares(MLIRContext *context, const Residents &residents, const Buffers &buffers,
                                            const TransientPlan &transient, const Scratch &scratch, int64_t nodes,
-                                           int64_t transientBytes) {
+                                           int64_t communication, int64_t transientBytes) {
   llvm::StringMap<int64_t> bytes = transient.byCategory;
   bytes[kInputs] += residents.inputBytes;
   bytes[kWorkspace] += scratch.stride * scratch.threads;
-  int64_t known = transient.peak.bytes + scratch.stride * scratch.threads;
+  bytes[kCommunication] += communication;
+  int64_t known = transient.peak.bytes + scratch.stride * scratch.threads + communication;
   // Gaps that the assignment of offsets leaves count as what they lie between.
   bytes[kActivations] += transientBytes - known;
   int64_t state = 0;
   for (const Buffer &buffer : buffers.all)
     if (buffer.space == step::Space::State && buffer.minNodes <= nodes) {
-      bytes[buffer.category] += buffer.bytes();
-      state += buffer.bytes();
+      bytes[buffer.category] += buffer.bytes;
+      state += buffer.bytes;
     }
   bytes[kParameters] += residents.stateBytes(buffers, nodes) - state;
   std::vector<step::ShareAttr> result;
@@ -31,14 +32,13 @@ std::vector<step::RowAttr> certificateRows(MLIRContext *context, const train::St
                                            const Residents &residents, const Buffers &buffers,
                                            const TransientPlan &transient, const Scratch &scratch) {
   std::vector<step::RowAttr> rows;
-  for (int64_t ranks = 1; ranks <= facts.batchLeaves(); ++ranks) {
-    // A rank owns whole segments of the batch and whole micro-batches.
-    if (facts.batchLeaves() % ranks || facts.globalBatch % (ranks * facts.batchSize))
-      continue;
-    int64_t nodes = facts.maxNodes() / ranks, transientBytes = scratch.offset + scratch.stride * scratch.threads;
-    rows.push_back(step::RowAttr::get(context, ranks, facts.globalBatch / (ranks * facts.batchSize), nodes,
-                                      residents.stateBytes(buffers, nodes), residents.inputBytes, transientBytes,
-                                      shares(context, residents, buffers, transient, scratch, nodes, transientBytes)));
+  for (int64_t ranks : facts.legalRanks()) {
+    int64_t nodes = facts.maxNodes() / ranks, communication = ranks > 1 ? scratch.communication : 0;
+    int64_t transientBytes = scratch.offset + scratch.stride * scratch.threads + communication;
+    rows.push_back(step::RowAttr::get(
+        context, ranks, facts.globalBatch / (ranks * facts.batchSize), nodes, residents.stateBytes(buffers, nodes),
+        residents.inputBytes, transientBytes,
+        shares(context, residents, buffers, transient, scratch, nodes, communication, transientBytes)));
   }
   return rows;
 }

@@ -9,8 +9,10 @@
 
 namespace recipe::plan {
 
+// What lies behind the values of the transient region.
 struct Scratch {
-  int64_t offset = 0, stride = 0, threads = 0; // in the transient region
+  int64_t offset = 0, stride = 0, threads = 0;
+  int64_t communication = 0; // behind that, on more than one rank: what arrives from other ranks
 };
 
 // One row for each number of ranks that the global batch can be shared among. `transient` is the timeline that needs

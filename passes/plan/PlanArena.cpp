@@ -2,6 +2,7 @@
 // the step dialect.
 #include "passes/Passes.h"
 #include "passes/plan/Certificate.h"
+#include "runtime/abi/AllReduceSchedule.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
@@ -25,21 +26,23 @@ public:
   void writeBuffers() {
     for (const Buffer &buffer : buffers.all) {
       FlatSymbolRefAttr shares = buffer.shares < 0 ? nullptr : symbol(buffer.shares);
-      step::BufferOp::create(builder, buffer.location, buffer.name, buffer.space, buffer.offset, buffer.bytes(),
+      step::BufferOp::create(builder, buffer.location, buffer.name, buffer.space, buffer.offset, buffer.bytes,
                              buffer.type, buffer.category, buffer.slotStride, shares, buffer.data, buffer.minNodes);
     }
   }
 
   void writeParameters(const Residents &residents) {
+    DenseMap<StringAttr, SmallVector<train::VariableOp>> belongings;
+    for (auto variable : module.getOps<train::VariableOp>())
+      if (FlatSymbolRefAttr of = variable.getOfAttr())
+        belongings[of.getAttr()].push_back(variable);
     for (auto parameter : module.getOps<train::VariableOp>()) {
       if (parameter.getRole() != train::Role::Parameter)
         continue;
       SmallVector<Attribute> gradients, optimizer;
       // A parameter used several times has its gradients in the order of the uses, as `use` numbers them.
       SmallVector<std::pair<int64_t, Attribute>> byUse;
-      for (auto other : module.getOps<train::VariableOp>()) {
-        if (other.getOf() != parameter.getSymName())
-          continue;
+      for (train::VariableOp other : belongings.lookup(parameter.getSymNameAttr())) {
         Attribute name = symbol(residents.variables.lookup(other.getSymName()).buffer);
         if (other.getRole() == train::Role::Gradient)
           byUse.push_back({other.getUse().value_or(0), name});
@@ -59,16 +62,32 @@ public:
     }
   }
 
+  // Whoever waits may stand before or after what it waits for.
+  void numberCollectives(ArrayRef<Timeline> timelines) {
+    for (const Timeline &timeline : timelines)
+      for (const Moment &moment : timeline.moments)
+        if (!moment.kernel)
+          signals[moment.collective] = idOf(timeline.programs[moment.program], moment);
+  }
+
   void writeProgram(const Timeline &timeline, size_t program) {
     auto op = step::ProgramOp::create(builder, module.getLoc(), timeline.programs[program]);
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&op.getBody());
     for (const Moment &moment : timeline.moments)
-      if (moment.program == program)
-        writeInstructions(moment, timeline.programs[program]);
+      if (moment.program == program) {
+        if (moment.kernel)
+          writeInstructions(moment, timeline.programs[program]);
+        else
+          writeCollective(moment, timeline.programs[program]);
+      }
   }
 
 private:
+  static int64_t idOf(StringRef program, const Moment &moment) {
+    return int64_t(llvm::xxh3_64bits((program + "/" + moment.name).str()));
+  }
+
   void writeInstructions(const Moment &moment, StringRef program) {
     train::KernelOp kernel = moment.kernel;
     for (auto [number, attribute] : llvm::enumerate(*kernel.getLaunches())) {
@@ -77,12 +96,34 @@ private:
       for (step::ArgumentAttr argument : launch.getArguments())
         slices.push_back(sliceOf(kernel, argument));
       std::string path = (program + "/" + moment.name + "#" + Twine(number)).str();
-      step::InstructionOp::create(builder, kernel.getLoc(), moment.name, llvm::xxh3_64bits(path),
+      SmallVector<int64_t> waits;
+      if (number == 0)
+        waits = signalsFor(kernel);
+      step::InstructionOp::create(builder, moment.location, moment.name, llvm::xxh3_64bits(path),
                                   launch.getKernel().getValue(), builder.getArrayAttr(slices), launch.getScalars(),
                                   launch.getWorkgroups(), launch.getScratchBytes(), moment.predicate, launch.getFlops(),
-                                  launch.getBytes(),
-                                  /*queue=*/0, /*waits=*/ArrayRef<int64_t>(), /*signal=*/0);
+                                  launch.getBytes(), waits);
     }
+  }
+
+  void writeCollective(const Moment &moment, StringRef program) {
+    dist::AllReduceOp reduction = moment.collective;
+    dist::LayoutAttr from = dist::layoutOf(reduction.getInput().getType());
+    const Buffer &buffer = buffers.all[buffers.values.lookup(reduction.getResult()).buffer];
+    int64_t id = idOf(program, moment);
+    step::CollectiveOp::create(
+        builder, moment.location, moment.name, id, step::CollectiveKind::AllReduce,
+        from.getPartial()[0].getName().getValue(), buffer.name, buffers.localTypes.of(buffer.type).getNumElements(),
+        reduction->getAttrOfType<FlatSymbolRefAttr>(step::kCombineName).getValue(), moment.predicate, id);
+  }
+
+  // What a kernel is the first to read of what collectives give.
+  SmallVector<int64_t> signalsFor(train::KernelOp kernel) {
+    SmallVector<int64_t> waits;
+    for (Value operand : kernel.getInputs())
+      if (auto reduction = operand.getDefiningOp<dist::AllReduceOp>(); reduction && waitedFor.insert(reduction).second)
+        waits.push_back(signals.lookup(reduction));
+    return waits;
   }
 
   Attribute sliceOf(train::KernelOp kernel, step::ArgumentAttr argument) {
@@ -114,6 +155,8 @@ private:
   ModuleOp module;
   const Buffers &buffers;
   OpBuilder builder;
+  DenseMap<Operation *, int64_t> signals; // of all-reduces
+  DenseSet<Operation *> waitedFor;
 };
 
 class PlanArenaPass : public impl::PlanArenaPassBase<PlanArenaPass> {
@@ -130,23 +173,25 @@ private:
     FailureOr<train::StepFacts> facts = train::StepFacts::fromModule(module);
     if (failed(facts) || failed(checkReady(module)))
       return failure();
-    Buffers buffers;
+    Buffers buffers(module);
     FailureOr<Residents> residents = placeResidents(module, buffers);
     if (failed(residents))
       return failure();
-    std::vector<Timeline> timelines = timelinesOf(module);
+    FailureOr<std::vector<Timeline>> timelines = timelinesOf(module);
+    if (failed(timelines))
+      return failure();
     TransientPlan largest;
-    for (const Timeline &timeline : timelines) {
+    for (const Timeline &timeline : *timelines) {
       FailureOr<TransientPlan> transient = placeTransients(timeline, *residents, buffers);
       if (failed(transient))
         return failure();
       if (transient->bytes > largest.bytes)
         largest = *transient;
     }
-    Scratch scratch = scratchOf(timelines, largest.bytes);
+    Scratch scratch = scratchOf(*timelines, largest.bytes);
     std::vector<step::RowAttr> rows =
         certificateRows(module.getContext(), *facts, *residents, buffers, largest, scratch);
-    write(module, buffers, *residents, timelines, scratch, largest.peak.bytes, rows);
+    write(module, buffers, *residents, *timelines, scratch, largest.peak.bytes, rows);
     return success();
   }
 
@@ -155,6 +200,9 @@ private:
       for (auto kernel : graph.getBody().getOps<train::KernelOp>())
         if (!kernel.getLaunches())
           return kernel.emitError("a kernel region needs launches before it can be planned");
+      for (auto reduction : graph.getBody().getOps<dist::AllReduceOp>())
+        if (!reduction->getAttrOfType<FlatSymbolRefAttr>(step::kCombineName))
+          return reduction.emitError("an all-reduce needs a kernel before it can be planned");
       for (auto write : graph.getBody().getOps<train::WriteOp>())
         if (Operation *source = write.getValue().getDefiningOp(); !isa_and_nonnull<train::KernelOp>(source))
           return write.emitError("a variable takes what a kernel gives, got the result of ") << source->getName();
@@ -163,12 +211,17 @@ private:
   }
 
   Scratch scratchOf(ArrayRef<Timeline> timelines, int64_t offset) {
-    int64_t most = 0;
+    int64_t most = 0, communication = 0;
     for (const Timeline &timeline : timelines)
-      for (const Moment &moment : timeline.moments)
+      for (const Moment &moment : timeline.moments) {
+        if (!moment.kernel) {
+          communication = abi::kAllReduceStagingBytes;
+          continue;
+        }
         for (auto launch : train::KernelOp(moment.kernel).getLaunches()->getAsRange<step::LaunchAttr>())
           most = std::max(most, launch.getScratchBytes());
-    return {alignTo(offset, kScratchUnit), alignTo(most, kScratchUnit), maxThreads};
+      }
+    return {alignTo(offset, kScratchUnit), alignTo(most, kScratchUnit), maxThreads, communication};
   }
 
   void write(ModuleOp module, const Buffers &buffers, const Residents &residents, ArrayRef<Timeline> timelines,
@@ -177,9 +230,10 @@ private:
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     step::ArenaOp::create(builder, module.getLoc(),
                           builder.getArrayAttr(SmallVector<Attribute>(rows.begin(), rows.end())), scratch.offset,
-                          scratch.stride, scratch.threads, liveBytes);
+                          scratch.stride, scratch.threads, liveBytes, /*budget=*/0, scratch.communication);
     writer.writeParameters(residents);
     writer.writeBuffers();
+    writer.numberCollectives(timelines);
     for (const Timeline &timeline : timelines)
       for (size_t program = 0; program < timeline.programs.size(); ++program)
         writer.writeProgram(timeline, program);

@@ -72,10 +72,13 @@ public:
 
 private:
   int64_t addState(train::VariableOp variable, const std::string &name, RankedTensorType type) {
-    int64_t index =
-        add(Buffer(name, step::Space::State, type, factsOf(variable.getRole()).category, variable.getLoc()));
+    int64_t index = add(make(name, step::Space::State, type, factsOf(variable.getRole()).category, variable.getLoc()));
     place(index);
     return index;
+  }
+
+  Buffer make(const std::string &name, step::Space space, RankedTensorType type, StringRef category, Location loc) {
+    return Buffer(name, space, type, buffers.localTypes.bytesOf(type), category, loc);
   }
 
   int64_t add(Buffer buffer) {
@@ -87,8 +90,8 @@ private:
 
   void place(int64_t index) {
     Buffer &buffer = buffers.all[index];
-    buffer.offset = alignTo(stateEnd, alignmentOf(buffer.bytes()));
-    stateEnd = buffer.offset + buffer.bytes();
+    buffer.offset = alignTo(stateEnd, alignmentOf(buffer.bytes));
+    stateEnd = buffer.offset + buffer.bytes;
   }
 
   // Level by level over all variables: a rank with half the nodes needs one level less, and what it needs is a prefix.
@@ -101,11 +104,12 @@ private:
       RankedTensorType levelType = typeOfLevel(type);
       std::string name = bufferName(variable, factsOf(train::Role::Pending).prefix);
       for (int64_t level = 0; level < type.getDimSize(0); ++level) {
-        Buffer buffer(name + "." + std::to_string(level), step::Space::State, levelType, kGradients, variable.getLoc());
+        Buffer buffer =
+            make(name + "." + std::to_string(level), step::Space::State, levelType, kGradients, variable.getLoc());
         buffer.minNodes = (int64_t(1) << level) + 1;
         int64_t index = add(std::move(buffer));
         if (level == 0)
-          residents.variables[variable.getSymName()] = {index, buffers.all[index].bytes()};
+          residents.variables[variable.getSymName()] = {index, buffers.all[index].bytes};
       }
       deepest = std::max(deepest, type.getDimSize(0));
     }
@@ -147,8 +151,8 @@ private:
       auto type = cast<RankedTensorType>(op->getResultTypes()[i]);
       if (tensor.type != train::HostTensor::Type::F32 || int64_t(tensor.f32.size()) != type.getNumElements())
         return op->emitError("a table must evaluate to f32 of its type");
-      Buffer buffer(("const:" + op->getName().stripDialect() + Twine(number) + "." + Twine(i)).str(),
-                    step::Space::State, type, kConstants, op->getLoc());
+      Buffer buffer = make(("const:" + op->getName().stripDialect() + Twine(number) + "." + Twine(i)).str(),
+                           step::Space::State, type, kConstants, op->getLoc());
       buffer.data = DenseElementsAttr::get(type, ArrayRef<float>(tensor.f32));
       indices.push_back(add(std::move(buffer)));
       place(indices.back());
@@ -165,14 +169,18 @@ private:
         auto [entry, isNew] = byName.try_emplace(input.getName(), buffers.all.size());
         auto type = cast<RankedTensorType>(input.getResult().getType());
         if (isNew) {
-          Buffer buffer(("input:" + input.getName()).str(), step::Space::Input, type, kInputs, input.getLoc());
+          Buffer buffer = make(("input:" + input.getName()).str(), step::Space::Input, type, kInputs, input.getLoc());
           buffer.offset = end;
-          end = alignTo(end + buffer.bytes(), alignmentOf(0));
+          end = alignTo(end + buffer.bytes, alignmentOf(0));
           inputs.push_back(add(std::move(buffer)));
         }
-        if (buffers.all[entry->second].type != type)
-          return input.emitError("an input must have one type in all graphs, got ")
-                 << buffers.all[entry->second].type << " and " << type;
+        // A rank's part of the training batch and its own batch of evaluation share the place.
+        Buffer &buffer = buffers.all[entry->second];
+        if (buffers.localTypes.of(buffer.type) != buffers.localTypes.of(type))
+          return input.emitError("an input must have one type on a rank in all graphs, got ")
+                 << buffer.type << " and " << type;
+        if (graph.getSymName() != "eval")
+          buffer.type = type;
         buffers.values[input.getResult()] = {entry->second};
       }
     for (int64_t index : inputs)
@@ -183,8 +191,12 @@ private:
 
   void bindReads() {
     for (auto graph : module.getOps<train::GraphOp>())
-      for (auto read : graph.getBody().getOps<train::ReadOp>())
-        buffers.values[read.getResult()] = residents.variables.lookup(read.getVariable());
+      for (Operation &op : graph.getBody().front()) {
+        if (auto read = dyn_cast<train::ReadOp>(op))
+          buffers.values[read.getResult()] = residents.variables.lookup(read.getVariable());
+        else if (auto reduction = dyn_cast<dist::AllReduceOp>(op)) // in place
+          buffers.values[reduction.getResult()] = buffers.values.lookup(reduction.getInput());
+      }
   }
 
   ModuleOp module;
@@ -200,7 +212,7 @@ int64_t Residents::stateBytes(const Buffers &buffers, int64_t nodes) const {
   int64_t end = 0;
   for (const Buffer &buffer : buffers.all)
     if (buffer.space == step::Space::State && buffer.minNodes <= nodes)
-      end = std::max(end, buffer.offset + buffer.bytes());
+      end = std::max(end, buffer.offset + buffer.bytes);
   return alignTo(end, alignmentOf(0));
 }
 

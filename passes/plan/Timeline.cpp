@@ -1,37 +1,133 @@
 #include "passes/plan/Timeline.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
 namespace recipe::plan {
+namespace {
 
-static void append(Timeline &timeline, train::GraphOp graph, size_t program, step::Predicate predicate,
-                   StringRef prefix) {
-  for (Operation &op : graph.getBody().front()) {
-    if (isa<train::BackwardBeginOp>(op))
-      ++program;
-    if (auto kernel = dyn_cast<train::KernelOp>(op))
-      timeline.moments.push_back({kernel, (prefix + kernel.getName()).str(), program, predicate});
-  }
+// The variables that a kernel region fills.
+SmallVector<StringAttr> writtenBy(train::KernelOp kernel) {
+  SmallVector<StringAttr> names;
+  for (Value result : kernel->getResults())
+    for (Operation *user : result.getUsers())
+      if (auto write = dyn_cast<train::WriteOp>(user))
+        names.push_back(write.getVariableAttr().getAttr());
+  return names;
 }
 
-std::vector<Timeline> timelinesOf(ModuleOp module) {
+// Forward and backward: the micro-batch's kernels, and after each of them what becomes possible through it.
+class MicrobatchTimeline {
+public:
+  explicit MicrobatchTimeline(ModuleOp module) : module(module) { timeline.programs = {"forward", "backward"}; }
+
+  FailureOr<Timeline> run(train::GraphOp train) {
+    auto begin = module.lookupSymbol<train::GraphOp>("segment_begin");
+    auto end = module.lookupSymbol<train::GraphOp>("segment_end");
+    if (failed(findReductions()) || (end && failed(findMerges(train, end))))
+      return failure();
+    if (begin)
+      for (auto kernel : begin.getBody().getOps<train::KernelOp>())
+        add(kernel, "segment_begin/", step::Predicate::SegmentBegin);
+    for (Operation &op : train.getBody().front()) {
+      if (isa<train::BackwardBeginOp>(op))
+        program = 1;
+      if (auto kernel = dyn_cast<train::KernelOp>(op)) {
+        add(kernel, "", step::Predicate::Always);
+        sumsChanged(kernel, kernel.getLoc());
+      }
+    }
+    for (auto &[variable, reduction] : reductions)
+      return reduction.emitError("a sum over ranks must be of what @train adds up, got @") << variable.getValue();
+    return std::move(timeline);
+  }
+
+private:
+  void add(train::KernelOp kernel, StringRef prefix, step::Predicate predicate) {
+    timeline.moments.push_back({kernel, {}, (prefix + kernel.getName()).str(), kernel.getLoc(), program, predicate});
+  }
+
+  LogicalResult findReductions() {
+    for (auto graph : module.getOps<train::GraphOp>())
+      for (auto reduction : graph.getBody().getOps<dist::AllReduceOp>()) {
+        auto read = reduction.getInput().getDefiningOp<train::ReadOp>();
+        if (!read || graph.getSymName() != "update" || !read.getResult().hasOneUse())
+          return reduction.emitError("a sum over ranks must be of a variable that nothing else in @update reads");
+        if (!reductions.insert({read.getVariableAttr().getAttr(), reduction}).second)
+          return reduction.emitError("a variable must be summed over ranks once, got @") << read.getVariable();
+      }
+    return success();
+  }
+
+  // A merge can run when everything that it takes from @train is there.
+  LogicalResult findMerges(train::GraphOp train, train::GraphOp end) {
+    DenseMap<StringAttr, std::pair<size_t, train::KernelOp>> writers; // the kernel and its place
+    for (auto [place, kernel] : llvm::enumerate(train.getBody().getOps<train::KernelOp>()))
+      for (StringAttr variable : writtenBy(kernel))
+        writers[variable] = {place, kernel};
+    for (auto merge : end.getBody().getOps<train::KernelOp>()) {
+      std::pair<size_t, train::KernelOp> last{0, {}};
+      for (Value input : merge.getInputs())
+        if (auto read = input.getDefiningOp<train::ReadOp>())
+          if (auto found = writers.find(read.getVariableAttr().getAttr());
+              found != writers.end() && (!last.second || found->second.first > last.first))
+            last = found->second;
+      if (!last.second)
+        return merge.emitError("a merge at the end of a segment must be of what @train adds up");
+      merges[last.second].push_back(merge);
+    }
+    return success();
+  }
+
+  void sumsChanged(train::KernelOp kernel, Location location) {
+    ArrayRef<train::KernelOp> following;
+    if (auto found = merges.find(kernel); found != merges.end())
+      following = found->second;
+    SmallVector<StringAttr> complete = writtenBy(kernel);
+    for (train::KernelOp merge : following) {
+      add(merge, "segment_end/", step::Predicate::Accumulating);
+      llvm::append_range(complete, writtenBy(merge));
+    }
+    for (StringAttr variable : complete) {
+      auto found = reductions.find(variable);
+      if (found == reductions.end())
+        continue;
+      timeline.moments.push_back({{},
+                                  found->second,
+                                  ("all_reduce " + variable.getValue()).str(),
+                                  location,
+                                  program,
+                                  step::Predicate::LastMicrobatch});
+      reductions.erase(found);
+    }
+  }
+
+  ModuleOp module;
+  Timeline timeline;
+  size_t program = 0;
+  DenseMap<Operation *, SmallVector<train::KernelOp, 1>> merges; // by the kernel that they follow
+  llvm::MapVector<StringAttr, dist::AllReduceOp> reductions;     // by variable; those that are not placed yet
+};
+
+} // namespace
+
+FailureOr<std::vector<Timeline>> timelinesOf(ModuleOp module) {
   std::vector<Timeline> timelines;
   for (auto graph : module.getOps<train::GraphOp>()) {
     StringRef name = graph.getSymName();
     if (name == "segment_begin" || name == "segment_end")
       continue;
-    Timeline timeline;
-    if (name != "train") {
-      timeline.programs = {name.str()};
-      append(timeline, graph, 0, step::Predicate::Always, "");
-    } else {
-      timeline.programs = {"forward", "backward"};
-      if (auto begin = module.lookupSymbol<train::GraphOp>("segment_begin"))
-        append(timeline, begin, 0, step::Predicate::SegmentBegin, "segment_begin/");
-      append(timeline, graph, 0, step::Predicate::Always, "");
-      if (auto end = module.lookupSymbol<train::GraphOp>("segment_end"))
-        append(timeline, end, 1, step::Predicate::Accumulating, "segment_end/");
+    if (name == "train") {
+      FailureOr<Timeline> timeline = MicrobatchTimeline(module).run(graph);
+      if (failed(timeline))
+        return failure();
+      timelines.push_back(std::move(*timeline));
+      continue;
     }
+    Timeline timeline;
+    timeline.programs = {name.str()};
+    for (auto kernel : graph.getBody().getOps<train::KernelOp>())
+      timeline.moments.push_back({kernel, {}, kernel.getName().str(), kernel.getLoc()});
     timelines.push_back(std::move(timeline));
   }
   return timelines;

@@ -1,7 +1,9 @@
-// Graphs as sub-programs: which kernels run, in which order, under which predicate, and which share lifetimes.
+// Graphs as sub-programs: which kernels run and which collectives are issued, in which order, under which predicate,
+// and which kernels share lifetimes.
 #ifndef PASSES_PLAN_TIMELINE_H
 #define PASSES_PLAN_TIMELINE_H
 
+#include "dialects/dist/Dist.h"
 #include "dialects/step/Step.h"
 #include "dialects/train/Train.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -10,11 +12,13 @@
 
 namespace recipe::plan {
 
-// One kernel region of a program; its index in the timeline is its time.
+// One kernel region of a program, or a collective; its index in the timeline is its time.
 struct Moment {
-  train::KernelOp kernel;
-  std::string name;   // unique in the program
-  size_t program = 0; // index in Timeline::programs
+  train::KernelOp kernel;       // null for a collective
+  dist::AllReduceOp collective; // null for a kernel
+  std::string name;             // unique in the program
+  mlir::Location location;      // of the model's op
+  size_t program = 0;           // index in Timeline::programs
   step::Predicate predicate = step::Predicate::Always;
 };
 
@@ -25,7 +29,10 @@ struct Timeline {
 };
 
 // `@segment_begin`, `@train` and `@segment_end` become forward and backward, any other graph a program of its name.
-std::vector<Timeline> timelinesOf(mlir::ModuleOp module);
+// What
+// `@segment_end` does with a sum follows the kernel that completes it, and then, in the last micro-batch, the
+// all-reduce by which `@update` reads it. Fails where an all-reduce is of anything else.
+llvm::FailureOr<std::vector<Timeline>> timelinesOf(mlir::ModuleOp module);
 
 } // namespace recipe::plan
 #endif

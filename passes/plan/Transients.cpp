@@ -10,17 +10,27 @@ public:
   Placement(const Timeline &timeline, const Residents &residents, Buffers &buffers)
       : timeline(timeline), residents(residents), buffers(buffers) {
     for (auto [time, moment] : llvm::enumerate(timeline.moments))
-      times[moment.kernel] = time;
+      if (moment.kernel)
+        times[moment.kernel] = time;
+    for (const Moment &moment : timeline.moments)
+      if (moment.kernel)
+        addReaders(moment.kernel->getBlock());
   }
 
   FailureOr<TransientPlan> run() {
     for (auto [time, moment] : llvm::enumerate(timeline.moments))
-      if (failed(placeResults(moment, time)))
+      if (moment.kernel && failed(placeResults(moment, time)))
         return failure();
     return assign();
   }
 
 private:
+  void addReaders(Block *block) {
+    if (known.insert(block).second)
+      for (auto read : block->getOps<train::ReadOp>())
+        readers[{block, read.getVariableAttr().getAttr()}].push_back(read);
+  }
+
   LogicalResult placeResults(const Moment &moment, int64_t time) {
     train::KernelOp kernel = moment.kernel;
     for (OpResult result : kernel->getResults()) {
@@ -49,9 +59,7 @@ private:
   // The new value may take the variable's place once nothing needs the old one: its readers came before, or it is this
   // kernel, which may work in place.
   LogicalResult placeInVariable(train::KernelOp kernel, OpResult result, int64_t time, train::WriteOp write) {
-    for (auto read : kernel->getBlock()->getOps<train::ReadOp>()) {
-      if (read.getVariable() != write.getVariable())
-        continue;
+    for (train::ReadOp read : readers.lookup({kernel->getBlock(), write.getVariableAttr().getAttr()})) {
       for (OpOperand &use : read.getResult().getUses()) {
         auto found = times.find(use.getOwner());
         bool before = found != times.end() && found->second < time;
@@ -89,7 +97,7 @@ private:
     int64_t index =
         addTransient(moment, suffix, cast<RankedTensorType>(result.getType()), kActivations, {0, time, last});
     buffers.values[result] = {index};
-    if (int64_t operand = dyingOperand(moment.kernel, result, time, buffers.all[index].bytes()); operand >= 0)
+    if (int64_t operand = dyingOperand(moment.kernel, result, time, buffers.all[index].bytes); operand >= 0)
       share(index, operand);
     return success();
   }
@@ -100,7 +108,7 @@ private:
       if (!mayShare(kernel, result.getResultNumber(), operand.getOperandNumber()))
         continue;
       auto found = slots.find(buffers.values.lookup(operand.get()).buffer);
-      if (found == slots.end() || lifetimes[found->second].last != time || buffers.all[found->first].bytes() != bytes)
+      if (found == slots.end() || lifetimes[found->second].last != time || buffers.all[found->first].bytes != bytes)
         continue;
       bool again = llvm::count(kernel->getOperands(), operand.get()) > 1;
       if (!again && !takenOver.contains(found->first))
@@ -113,8 +121,8 @@ private:
                        Lifetime life) {
     std::string name = "%" + timeline.programs[moment.program] + "/" + moment.name + suffix;
     int64_t index = buffers.all.size();
-    buffers.all.emplace_back(name, step::Space::Transient, type, category, moment.kernel->getLoc());
-    life.bytes = buffers.all.back().bytes();
+    life.bytes = buffers.localTypes.bytesOf(type);
+    buffers.all.emplace_back(name, step::Space::Transient, type, life.bytes, category, moment.kernel->getLoc());
     slots[index] = lifetimes.size();
     lifetimes.push_back(life);
     owners.push_back(index);
@@ -149,6 +157,8 @@ private:
   const Residents &residents;
   Buffers &buffers;
   DenseMap<Operation *, int64_t> times;
+  DenseSet<Block *> known;
+  DenseMap<std::pair<Block *, StringAttr>, SmallVector<train::ReadOp, 1>> readers; // of each variable in a graph
   std::vector<Lifetime> lifetimes;  // of storage; several buffers may follow each other in one
   std::vector<int64_t> owners;      // the first buffer of each
   DenseMap<int64_t, int64_t> slots; // buffer -> index in `lifetimes`

@@ -1,6 +1,7 @@
 // Elementwise ops: one launch over all elements, by rows where an operand has one value per channel.
 #include "mlir/IR/Builders.h"
 #include "passes/select/LaunchCost.h"
+#include "runtime/abi/AllReduceSchedule.h"
 
 using namespace mlir;
 
@@ -106,6 +107,11 @@ LogicalResult treeMergeRule(Operation *op, const step::TargetInfo &, KernelPlan 
 }
 
 } // namespace
+
+SmallVector<NamedAttribute> combineSpec(MLIRContext *context) {
+  Builder builder(context);
+  return {builder.getNamedAttr("grain", builder.getI64IntegerAttr(abi::kCombineWorkgroupElements))};
+}
 
 ArrayRef<NamedKernelRule> elementwiseRules() {
   static constexpr NamedKernelRule rules[] = {

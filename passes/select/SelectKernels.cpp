@@ -31,19 +31,27 @@ public:
   explicit KernelTable(ModuleOp module) : module(module), builder(OpBuilder::atBlockBegin(module.getBody())) {}
 
   FlatSymbolRefAttr get(train::KernelOp region, const Launch &launch) {
-    OpBuilder detached(region.getContext());
+    ArrayRef<int64_t> shape;
+    if (region.getNumResults())
+      shape = cast<RankedTensorType>(region.getBody().front().getTerminator()->getOperand(0).getType()).getShape();
+    return get(launch, shape, region.getLoc(), launch.keepsRegion ? &region.getBody() : nullptr);
+  }
+
+  // `shape` is for the symbol only.
+  FlatSymbolRefAttr get(const Launch &launch, ArrayRef<int64_t> shape, Location loc, Region *body = nullptr) {
+    OpBuilder detached(loc.getContext());
     OwningOpRef<step::KernelOp> kernel =
-        step::KernelOp::create(detached, region.getLoc(), "", launch.family, builder.getDictionaryAttr(launch.spec));
-    if (launch.keepsRegion) {
+        step::KernelOp::create(detached, loc, "", launch.family, builder.getDictionaryAttr(launch.spec));
+    if (body) {
       IRMapping mapping;
-      region.getBody().cloneInto(&kernel->getBody(), mapping);
+      body->cloneInto(&kernel->getBody(), mapping);
     }
     std::string content;
     llvm::raw_string_ostream stream(content);
     kernel->getOperation()->print(stream, OpPrintingFlags().useLocalScope());
     StringAttr &symbol = byContent[content];
     if (!symbol) {
-      symbol = builder.getStringAttr(symbolOf(region, launch, content));
+      symbol = builder.getStringAttr(symbolOf(shape, launch, content));
       kernel->setSymNameAttr(symbol);
       builder.insert(kernel.release());
     }
@@ -51,15 +59,12 @@ public:
   }
 
 private:
-  static std::string symbolOf(train::KernelOp region, const Launch &launch, StringRef content) {
+  static std::string symbolOf(ArrayRef<int64_t> shape, const Launch &launch, StringRef content) {
     std::string symbol;
     for (char c : launch.family)
       symbol += llvm::isAlnum(c) ? c : '_';
-    if (region.getNumResults()) {
-      ArrayRef<int64_t> shape = cast<RankedTensorType>(region.getResultTypes()[0]).getShape();
-      for (auto [i, size] : llvm::enumerate(shape))
-        symbol += (i ? "x" : "_") + llvm::utostr(size);
-    }
+    for (auto [i, size] : llvm::enumerate(shape))
+      symbol += (i ? "x" : "_") + llvm::utostr(size);
     return symbol + "_" + llvm::utohexstr(llvm::xxh3_64bits(content) >> 32, /*LowerCase=*/true, /*Width=*/8);
   }
 
@@ -83,9 +88,23 @@ private:
   void runOnOperation() override {
     KernelTable kernels(getOperation());
     for (auto graph : getOperation().getOps<train::GraphOp>())
-      for (auto region : graph.getBody().getOps<train::KernelOp>())
-        if (failed(select(region, kernels)))
+      for (Operation &op : graph.getBody().front()) {
+        if (auto region = dyn_cast<train::KernelOp>(op); region && failed(select(region, kernels)))
           return signalPassFailure();
+        if (auto reduction = dyn_cast<dist::AllReduceOp>(op); reduction && failed(selectCombine(reduction, kernels)))
+          return signalPassFailure();
+      }
+  }
+
+  // One kernel for all sums over ranks: the runtime calls it for each piece that arrives.
+  LogicalResult selectCombine(dist::AllReduceOp reduction, KernelTable &kernels) {
+    if (!cast<RankedTensorType>(reduction.getType()).getElementType().isF32())
+      return reduction.emitError("no kernel rule covers sums over ranks but those of f32, got ") << reduction.getType();
+    Launch launch;
+    launch.family = "combine";
+    launch.spec = combineSpec(reduction.getContext());
+    reduction->setAttr(step::kCombineName, kernels.get(launch, {}, reduction.getLoc()));
+    return success();
   }
 
   LogicalResult select(train::KernelOp region, KernelTable &kernels) {

@@ -20,7 +20,8 @@ class Sharder {
 public:
   Sharder(ModuleOp module, dist::MeshOp mesh)
       : module(module), symbols(module), mesh(FlatSymbolRefAttr::get(mesh)), builder(module.getContext()),
-        data(AxisAttr::get(module.getContext(), builder.getStringAttr("data"), 1, 0)) {}
+        data(AxisAttr::get(module.getContext(), builder.getStringAttr("data"), 1, 0)),
+        dataRanks(mesh.axisSize("data")) {}
 
   LogicalResult run() {
     for (auto variable : module.getOps<train::VariableOp>())
@@ -38,10 +39,20 @@ private:
   FlatSymbolRefAttr mesh;
   OpBuilder builder;
   AxisAttr data;
+  int64_t dataRanks;
 
-  RankedTensorType withLayout(Type type, Attribute layout) {
+  // `type` has the shape of one rank's part. A dimension split over the data axis is what its ranks have together.
+  RankedTensorType withLayout(Type type, LayoutAttr layout) {
     auto tensor = cast<RankedTensorType>(type);
-    return RankedTensorType::get(tensor.getShape(), tensor.getElementType(), layout);
+    SmallVector<int64_t> shape(tensor.getShape());
+    SmallVector<DimAttr> dims;
+    for (auto [extent, dim] : llvm::zip_equal(shape, layout.getDims())) {
+      if (llvm::is_contained(dim.getAxes(), data))
+        extent *= dataRanks;
+      dims.push_back(DimAttr::get(layout.getContext(), dim.getAxes(), extent, 0));
+    }
+    return RankedTensorType::get(shape, tensor.getElementType(),
+                                 LayoutAttr::get(layout.getContext(), mesh, dims, layout.getPartial()));
   }
 
   // Whole on every rank; sums over tokens are Partial over the data axis until the update reduces them.
@@ -63,13 +74,21 @@ private:
     variable.setType(withLayout(type, layout));
   }
 
+  // Samples are split, except in evaluation, which each rank runs by itself on a batch of its own.
+  void layInput(train::InputOp input) {
+    auto type = cast<RankedTensorType>(input.getType());
+    LayoutAttr layout = LayoutAttr::replicated(mesh, type.getShape());
+    if (input->getParentOfType<train::GraphOp>().getSymName() != "eval") {
+      SmallVector<DimAttr> dims(layout.getDims());
+      dims[0] = DimAttr::get(input.getContext(), {data}, dims[0].getExtent(), 0);
+      layout = LayoutAttr::get(input.getContext(), mesh, dims, {});
+    }
+    input.getResult().setType(withLayout(type, layout));
+  }
+
   LogicalResult layOp(Operation *op) {
     if (auto input = dyn_cast<train::InputOp>(op)) {
-      auto type = cast<RankedTensorType>(input.getType());
-      SmallVector<DimAttr> dims{DimAttr::get(op->getContext(), {data}, type.getDimSize(0), 0)};
-      for (int64_t extent : type.getShape().drop_front())
-        dims.push_back(DimAttr::get(op->getContext(), {}, extent, 0));
-      input.getResult().setType(withLayout(type, LayoutAttr::get(op->getContext(), mesh, dims, {})));
+      layInput(input);
       return success();
     }
     if (auto read = dyn_cast<train::ReadOp>(op)) {
@@ -91,8 +110,7 @@ private:
     if (failed(rule.inferLayouts(operands, results)))
       return failure();
     for (auto [value, layout] : llvm::zip(op->getResults(), results)) {
-      auto type = cast<RankedTensorType>(value.getType());
-      value.setType(withLayout(type, layout ? layout : leafLayout(value)));
+      value.setType(withLayout(value.getType(), layout ? cast<LayoutAttr>(layout) : leafLayout(value)));
     }
     return success();
   }
@@ -123,7 +141,9 @@ private:
         return;
       }
     builder.setInsertionPoint(operand.getOwner());
-    auto whole = withLayout(operand.get().getType(), LayoutAttr::get(layout.getContext(), mesh, layout.getDims(), {}));
+    auto partial = cast<RankedTensorType>(operand.get().getType());
+    auto whole = RankedTensorType::get(partial.getShape(), partial.getElementType(),
+                                       LayoutAttr::get(layout.getContext(), mesh, layout.getDims(), {}));
     operand.set(dist::AllReduceOp::create(builder, operand.getOwner()->getLoc(), whole, operand.get()));
   }
 

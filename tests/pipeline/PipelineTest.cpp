@@ -87,18 +87,25 @@ TEST(Pipeline, CertificateAddsUpAndShrinksWithRanks) {
     EXPECT_EQ(row.ranks(), 1 << i);
     EXPECT_EQ(row.accumulation(), 16 >> i);
     EXPECT_EQ(step.manifest().legal_ranks(i), row.ranks());
-    uint64_t sum = 0;
-    for (const recipe::abi::Certificate::Category &category : row.categories())
+    uint64_t sum = 0, communication = 0;
+    for (const recipe::abi::Certificate::Category &category : row.categories()) {
       sum += category.bytes();
+      if (category.name() == "communication")
+        communication = category.bytes();
+    }
     EXPECT_EQ(sum, row.total_bytes());
     EXPECT_EQ(row.state_bytes() + row.input_bytes() + row.transient_bytes(), row.total_bytes());
-    EXPECT_LT(row.total_bytes(), previous); // fewer pending copies of gradients
-    previous = row.total_bytes();
+    EXPECT_EQ(communication, i == 0 ? 0 : certificate.communication_bytes());
+    EXPECT_LT(row.total_bytes() - communication, previous); // fewer pending copies of gradients
+    previous = row.total_bytes() - communication;
   }
 }
 
 TEST(Pipeline, BudgetDropsRowsAndRefusesWithTheNeed) {
-  std::unique_ptr<Compiled> free = compileText(kTinyLlama, "budget");
+  // So large that a copy of the gradients is more than what arrives from other ranks.
+  std::string large = kTinyLlama;
+  large.replace(large.find("vocab_size: 67"), 14, "vocab_size: 60000");
+  std::unique_ptr<Compiled> free = compileText(large, "budget");
   ASSERT_EQ(free->outcome, Outcome::Done) << free->messages;
   auto rowsOf = [](Compiled &compiled) {
     auto arena = *compiled.compilation->module->getOps<recipe::step::ArenaOp>().begin();
@@ -108,14 +115,14 @@ TEST(Pipeline, BudgetDropsRowsAndRefusesWithTheNeed) {
   // Enough for 2 ranks and more, not for one.
   std::string budget = "memory.budget=" + std::to_string(rows[1].total());
   std::unique_ptr<Compiled> four =
-      compileText(kTinyLlama, "budget",
+      compileText(large, "budget",
                   {budget, "distributed.world_size=4", "distributed.data_parallel_size=4", "optim.grad_accum_steps=4"});
   ASSERT_EQ(four->outcome, Outcome::Done) << four->messages;
   auto kept = rowsOf(*four);
   ASSERT_EQ(kept.size(), 3u);
   EXPECT_EQ(kept[0].getRanks(), 2);
 
-  std::unique_ptr<Compiled> one = compileText(kTinyLlama, "budget", {budget});
+  std::unique_ptr<Compiled> one = compileText(large, "budget", {budget});
   EXPECT_EQ(one->outcome, Outcome::UserError);
   EXPECT_NE(one->messages.find("memory.budget must hold the arena of one rank, got"), std::string::npos)
       << one->messages;

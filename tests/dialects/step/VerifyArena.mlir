@@ -130,7 +130,7 @@ step.buffer @p state at 64 size 64 : tensor<16xf32>, "gradients" {min_nodes = 2 
 
 // -----
 
-// expected-error @+1 {{transient region must hold buffers and scratch, got 64 and 128}}
+// expected-error @+1 {{transient region must hold buffers, scratch and what arrives, got 64 and 128 on 1}}
 step.arena [#step.row<ranks = 1, accumulation = 1, nodes = 1, state = 0, input = 0, transient = 64, [<"parameters" 64>]>] live 64 scratch 1 x 64 at 64
 
 // -----

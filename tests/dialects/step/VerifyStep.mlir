@@ -74,3 +74,68 @@ step.arena [#step.row<ranks = 1, accumulation = 1, nodes = 1, state = 64, input 
 
 // expected-error @+1 {{must stay within memory.budget, got 128 and 100}}
 step.arena [#step.row<ranks = 1, accumulation = 1, nodes = 1, state = 64, input = 0, transient = 64, [<"parameters" 128>]>] live 0 scratch 1 x 64 at 0 {budget = 100 : i64}
+
+// -----
+
+// expected-error @+1 {{communication must be a multiple of 64 bytes, got 100}}
+step.arena [#step.row<ranks = 1, accumulation = 1, nodes = 1, state = 64, input = 0, transient = 64, [<"parameters" 128>]>] live 0 scratch 1 x 64 at 0 {communication = 100 : i64}
+
+// -----
+
+// What arrives lies behind the scratch, on more than one rank.
+// expected-error @+1 {{transient region must hold buffers, scratch and what arrives, got 64 and 192 on 2}}
+step.arena [#step.row<ranks = 1, accumulation = 2, nodes = 1, state = 0, input = 0, transient = 64, [<"workspace" 64>]>, #step.row<ranks = 2, accumulation = 1, nodes = 1, state = 0, input = 0, transient = 64, [<"workspace" 64>]>] live 0 scratch 1 x 64 at 0 {communication = 128 : i64}
+
+// -----
+
+dist.mesh @mesh ["data"] [2]
+// expected-error @+1 {{size must be that of a rank's part of its type, got 128 and 64}}
+step.buffer @a transient at 0 size 128 : tensor<32xf32, #dist.layout<@mesh, [<[<"data">], 32>]>>, "activations"
+
+// -----
+
+// expected-error @+1 {{D5: no mesh @mesh}}
+step.buffer @a transient at 0 size 128 : tensor<32xf32, #dist.layout<@mesh, [<[], 32>]>>, "activations"
+
+// -----
+
+step.kernel @k family "elementwise" {} {}
+step.buffer @a state at 0 size 8 : tensor<2xf32>, "gradients"
+step.program @forward {
+  // expected-error @+1 {{must name a step.kernel of family "combine", got @k}}
+  step.collective "x" all_reduce over "data" @a elements 2 with @k when always signal 1 {id = 1 : i64}
+}
+
+// -----
+
+step.kernel @k family "combine" {} {}
+step.buffer @a state at 0 size 8 : tensor<2xf32>, "gradients"
+step.program @forward {
+  // expected-error @+1 {{must take all of its buffer, got 4 and 8 bytes}}
+  step.collective "x" all_reduce over "data" @a elements 1 with @k when always signal 1 {id = 1 : i64}
+}
+
+// -----
+
+step.kernel @k family "combine" {} {}
+step.buffer @a transient at 0 size 8 : tensor<2xf32>, "activations"
+step.program @forward {
+  // expected-error @+1 {{must name a state buffer that every rank has, got @a}}
+  step.collective "x" all_reduce over "data" @a elements 2 with @k when always signal 1 {id = 1 : i64}
+}
+
+// -----
+
+step.kernel @k family "combine" {} {}
+step.buffer @a state at 0 size 8 : tensor<2xf32>, "gradients"
+step.program @forward {
+  // expected-error @+1 {{needs a signal that instructions can wait for, got 0}}
+  step.collective "x" all_reduce over "data" @a elements 2 with @k when always signal 0 {id = 1 : i64}
+}
+
+// -----
+
+step.program @forward {
+  // expected-error @+1 {{needs an element, got 0}}
+  step.collective "x" all_reduce over "data" @a elements 0 with @k when always signal 1 {id = 1 : i64}
+}

@@ -298,3 +298,21 @@ train.graph @g {
   // expected-error @+1 {{T3: operands 1 and 3 must be split alike in dimensions 2 and 0}}
   %r = train.contract %a0, %a1, %a2, %a3 {form = #train<form nn>, segments = array<i64: 0, 6, 0, 6>, operandSegmentSizes = array<i32: 2, 2, 0>} : (tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>, tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[<"tensor">], 6>]>>, tensor<6x4xf32, #dist.layout<@mesh, [<[], 6>, <[], 4>]>>, tensor<6x4xf32, #dist.layout<@mesh, [<[], 6>, <[], 4>]>>) -> tensor<4x8x4xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 4>]>>
 }
+
+// -----
+
+// Tokens that are split: segments are those of a rank, here one of 16 of 32 tokens.
+dist.mesh @mesh ["data"] [2]
+train.graph @g {
+  %a0 = train.input "0" : tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>
+  %r = train.contract %a0, %a0 {form = #train<form tn>, segments = array<i64: 0, 16>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>, tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>) -> tensor<6x6xf32, #dist.layout<@mesh, [<[], 6>, <[], 6>], partial = [<"data">]>>
+}
+
+// -----
+
+dist.mesh @mesh ["data"] [2]
+train.graph @g {
+  %a0 = train.input "0" : tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>
+  // expected-error @+1 {{'segments' must cover a rank's part of the dimension, got: 15 of 32 in pair 0}}
+  %r = train.contract %a0, %a0 {form = #train<form tn>, segments = array<i64: 0, 15>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>, tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>) -> tensor<6x6xf32, #dist.layout<@mesh, [<[], 6>, <[], 6>], partial = [<"data">]>>
+}

@@ -33,20 +33,21 @@ train.variable @count : tensor<8xf32> loss
 // CHECK-NOT: = dist.
 // On one rank, too, reductions are where they would be on more.
 // ONE-LABEL: train.graph @train
+// ONE: train.input "tokens" : tensor<4x6xi32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 6>]>>
 // ONE-NOT: = dist.
 // ONE-LABEL: train.graph @update
 // ONE-COUNT-5: = dist.all_reduce
 train.graph @train {
-  // Samples are split.
-  // CHECK: train.input "tokens" : tensor<4x6xi32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 6>]>>
+  // Samples are split: each of the two ranks has 4 of 8.
+  // CHECK: train.input "tokens" : tensor<8x6xi32, #dist.layout<@mesh, [<[<"data">], 8>, <[], 6>]>>
   %ids = train.input "tokens" : tensor<4x6xi32>
   %labels = train.input "labels" : tensor<4x6xi32>
   %w = train.read @w : tensor<9x8xf32>
   %gain = train.read @gain : tensor<8xf32>
   %dw1 = train.read @dw1 : tensor<9x8xf32>
-  // CHECK: train.embedding {{.*}} -> tensor<4x6x8xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 6>, <[], 8>]>>
+  // CHECK: train.embedding {{.*}} -> tensor<8x6x8xf32, #dist.layout<@mesh, [<[<"data">], 8>, <[], 6>, <[], 8>]>>
   %x = train.embedding %ids, %w : (tensor<4x6xi32>, tensor<9x8xf32>) -> tensor<4x6x8xf32>
-  // CHECK: train.rms_norm {{.*}} tensor<4x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 6>]>>)
+  // CHECK: train.rms_norm {{.*}} tensor<8x6xf32, #dist.layout<@mesh, [<[<"data">], 8>, <[], 6>]>>)
   %y, %rstd = train.rms_norm %x, %gain {eps = 1.0e-5 : f64} : (tensor<4x6x8xf32>, tensor<8xf32>) -> (tensor<4x6x8xf32>, tensor<4x6xf32>)
   train.backward_begin
   %l, %c, %dx, %dw = train.linear_cross_entropy_grad %y, %w, %labels {vocab_segments = 8 : i64, batch_nodes = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>} : (tensor<4x6x8xf32>, tensor<9x8xf32>, tensor<4x6xi32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<4x6x8xf32>, tensor<9x8xf32>)
@@ -116,8 +117,11 @@ train.graph @update {
   train.write @v, %c : tensor<9x8xf32>
 }
 
+// Each rank evaluates a batch of its own: nothing is split, nothing is summed over ranks.
 // CHECK-LABEL: train.graph @eval
+// CHECK-NOT: "data"
 train.graph @eval {
+  // CHECK: train.input "tokens" : tensor<4x6xi32, #dist.layout<@mesh, [<[], 4>, <[], 6>]>>
   %ids = train.input "tokens" : tensor<4x6xi32>
   %labels = train.input "labels" : tensor<4x6xi32>
   %positions = train.input "positions" : tensor<4x6xi32>
@@ -127,9 +131,8 @@ train.graph @eval {
   %x = train.embedding %ids, %w : (tensor<4x6xi32>, tensor<9x8xf32>) -> tensor<4x6x8xf32>
   %y = train.rope %x, %cos, %sin, %positions {heads = 1 : i64, inverse = false} : (tensor<4x6x8xf32>, tensor<6x4xf32>, tensor<6x4xf32>, tensor<4x6xi32>) -> tensor<4x6x8xf32>
   // CHECK: %[[LOSS:.*]], %[[COUNT:.*]] = train.linear_cross_entropy
-  // CHECK-NEXT: %[[RL:.*]] = dist.all_reduce %[[LOSS]]
-  // CHECK-NEXT: %[[RC:.*]] = dist.all_reduce %[[COUNT]]
-  // CHECK-NEXT: train.step_loss %[[RL]], %[[RC]]
+  // CHECK-NEXT: train.step_loss %[[LOSS]], %[[COUNT]]
+  // CHECK-NOT: "data"
   %lc:2 = train.linear_cross_entropy %y, %w, %labels {vocab_segments = 8 : i64, batch_nodes = 1 : i64} : (tensor<4x6x8xf32>, tensor<9x8xf32>, tensor<4x6xi32>) -> (tensor<8xf32>, tensor<8xf32>)
   train.step_loss %lc#0, %lc#1 : (tensor<8xf32>, tensor<8xf32>) -> ()
 }
