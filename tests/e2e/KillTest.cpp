@@ -62,13 +62,25 @@ TEST_F(KillTest, AtEveryPointOfASave) {
     std::string dir = "killed-" + std::to_string(number);
     Outcome outcome = run.space.run(faulty("KILL_AT", number, "--output-dir " + dir + " " + saving));
     ASSERT_EQ(outcome.code, 128 + SIGKILL) << "call " << number << " of " << calls;
-    withCheckpoint += !run.checkpoints(dir).empty();
+    bool any = !run.checkpoints(dir).empty();
+    EXPECT_TRUE(any || withCheckpoint == 0)
+        << "call " << number << ": the old checkpoint is gone, the new one not there";
+    withCheckpoint += any;
     goOn(dir, saving);
     EXPECT_EQ(entriesOf(dir + "/checkpoints"), 1u) << "call " << number << ": something is left over";
     if (HasFailure())
       break;
   }
   EXPECT_GT(withCheckpoint, 3);
+}
+
+TEST_F(KillTest, ASlowDiskHoldsUpdatesBackAndNothingElse) {
+  run.runWhole("--set logging.ckpt_interval=2");
+  run.space.must("LD_PRELOAD=" FILE_FAULTS_PATH " FAULT_DELAY_MS=100 " +
+                 run.command("--output-dir slow --set logging.ckpt_interval=2"));
+  for (int64_t step : {2, 4, 6})
+    run.expectSameCheckpoint(run.checkpoint("slow", step), run.checkpoint("whole", step));
+  run.expectSameEnd("slow");
 }
 
 TEST_F(KillTest, AFullDiskAtEveryPointOfASave) {

@@ -1,7 +1,7 @@
 // Preloaded into a program: what happens when it is killed, or the disk is full, at the n-th call that changes the file
 // system. FAULT_KILL_AT=n ends the process inside call n (a write is half done, anything else not yet);
-// FAULT_FULL_AT=n lets that call and every later write fail for want of space; FAULT_COUNT_TO=PATH takes the number of
-// calls when the program ends.
+// FAULT_FULL_AT=n lets that call and every later write fail for want of space; FAULT_DELAY_MS=n makes each write take
+// so long; FAULT_COUNT_TO=PATH takes the number of calls when the program ends.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,6 +38,9 @@ static ssize_t faultyWrite(const char *name, int fd, const void *data, size_t by
     errno = ENOSPC;
     return -1;
   }
+  long delay = setting("FAULT_DELAY_MS");
+  if (delay > 0)
+    usleep((useconds_t)delay * 1000);
   if (killHere) {
     real(fd, data, bytes / 2, offset);
     kill(getpid(), SIGKILL);
