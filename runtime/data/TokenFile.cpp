@@ -43,7 +43,7 @@ absl::Status TokenFile::read(uint64_t begin, uint64_t count, int32_t *out) const
   case 2:
     good = widen<uint16_t>(stored, count, head.vocabSize, out);
     break;
-  case 4:
+  default: // 4: the header was checked
     good = widen<uint32_t>(stored, count, head.vocabSize, out);
     break;
   }

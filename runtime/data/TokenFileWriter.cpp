@@ -30,7 +30,7 @@ absl::StatusOr<TokenFileWriter> TokenFileWriter::create(const std::string &path,
 }
 
 absl::Status TokenFileWriter::appendStored(absl::Span<const uint8_t> ids) {
-  assert(ids.size() % header.idBytes == 0);
+  assert(header.idBytes > 0 && ids.size() % header.idBytes == 0);
   payloadHash.update(ids.data(), ids.size());
   header.tokenCount += ids.size() / header.idBytes;
   return file.append(ids.data(), ids.size());
