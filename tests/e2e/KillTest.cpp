@@ -10,6 +10,9 @@ namespace recipe::test {
 
 namespace {
 
+/// Sanitizers want to come first otherwise.
+const std::string preload = "ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD=" FILE_FAULTS_PATH;
+
 int killCount() {
   const char *text = std::getenv("RECIPEC_KILLS");
   return text ? std::atoi(text) : 10;
@@ -18,12 +21,11 @@ int killCount() {
 struct KillTest : testing::Test {
   /// The command with a fault at call `number`.
   std::string faulty(const std::string &fault, long number, const std::string &options) const {
-    return "LD_PRELOAD=" FILE_FAULTS_PATH " FAULT_" + fault + "=" + std::to_string(number) + " " + run.command(options);
+    return preload + " FAULT_" + fault + "=" + std::to_string(number) + " " + run.command(options);
   }
   /// How many calls of an uninterrupted run change the file system.
   long countCalls(const std::string &options) {
-    run.space.must("LD_PRELOAD=" FILE_FAULTS_PATH " FAULT_COUNT_TO=calls " +
-                   run.command("--output-dir counted " + options));
+    run.space.must(preload + " FAULT_COUNT_TO=calls " + run.command("--output-dir counted " + options));
     return std::atol(run.space.files().read("calls").c_str());
   }
   /// Points of a run to try, spread evenly over all of them.
@@ -76,8 +78,7 @@ TEST_F(KillTest, AtEveryPointOfASave) {
 
 TEST_F(KillTest, ASlowDiskHoldsUpdatesBackAndNothingElse) {
   run.runWhole("--set logging.ckpt_interval=2");
-  run.space.must("LD_PRELOAD=" FILE_FAULTS_PATH " FAULT_DELAY_MS=100 " +
-                 run.command("--output-dir slow --set logging.ckpt_interval=2"));
+  run.space.must(preload + " FAULT_DELAY_MS=100 " + run.command("--output-dir slow --set logging.ckpt_interval=2"));
   for (int64_t step : {2, 4, 6})
     run.expectSameCheckpoint(run.checkpoint("slow", step), run.checkpoint("whole", step));
   run.expectSameEnd("slow");
