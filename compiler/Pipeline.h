@@ -9,6 +9,7 @@
 #include "compiler/frontend/ResolvedRecipe.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "models/WeightFiles.h"
 #include "runtime/abi/step.pb.h"
 
 namespace recipe {
@@ -21,6 +22,7 @@ struct Compilation {
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string semantic; // bytecode of the module as the interpreter takes it
+  models::WeightFiles weightFiles;
   int64_t parameterCount = 0;
   int64_t vocabSize = 0;
   double flopsPerToken = 0;

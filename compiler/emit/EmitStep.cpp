@@ -6,10 +6,33 @@
 #include "dialects/train/Train.h"
 #include "runtime/abi/Container.h"
 #include "runtime/abi/kernel_abi.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 
 namespace recipe::emit {
+
+static void emitWeightFiles(const models::WeightFiles &files, abi::WeightFiles &out) {
+  out.set_architecture(files.architecture);
+  out.set_base_prefix(files.basePrefix);
+  out.mutable_not_weights()->Assign(files.notWeights.begin(), files.notWeights.end());
+  out.mutable_meaning_keys()->Assign(files.meaningKeys.begin(), files.meaningKeys.end());
+  for (const auto &[name, tensor] : files.tied) {
+    abi::WeightFiles::Alias &alias = *out.add_tied();
+    alias.set_name(name);
+    alias.set_tensor(tensor);
+  }
+}
+
+// The config as other programs look for it: they find the model's class by `architectures`.
+static std::string completeConfig(const std::string &json, const std::string &type, const std::string &architecture) {
+  llvm::json::Value config = llvm::cantFail(llvm::json::parse(json), "the frontend wrote it");
+  llvm::json::Object &object = *config.getAsObject();
+  object["model_type"] = type;
+  object["architectures"] = llvm::json::Array{architecture};
+  return llvm::formatv("{0}", config).str();
+}
 
 std::string emitStep(Compilation &compilation) {
   abi::Step &step = compilation.step;
@@ -20,6 +43,9 @@ std::string emitStep(Compilation &compilation) {
   manifest.set_vocab_size(compilation.vocabSize);
   manifest.set_flops_per_token(compilation.flopsPerToken);
   manifest.set_parameter_count(compilation.parameterCount);
+  manifest.set_model_config(
+      completeConfig(manifest.model_config(), manifest.model_type(), compilation.weightFiles.architecture));
+  emitWeightFiles(compilation.weightFiles, *step.mutable_weight_files());
   emitProgram(*compilation.module, step);
 
   const step::TargetInfo &target = compilation.options.target;

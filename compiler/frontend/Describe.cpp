@@ -51,7 +51,7 @@ abi::RunTimeKey::Kind kindOf(const Key &key) {
   case FieldDescriptor::CPPTYPE_ENUM:
     return abi::RunTimeKey::ENUMERATION;
   case FieldDescriptor::CPPTYPE_STRING:
-    return abi::RunTimeKey::STRING;
+    return key.field->is_repeated() ? abi::RunTimeKey::STRINGS : abi::RunTimeKey::STRING;
   default:
     llvm_unreachable("recipe.proto uses a type that the reader does not know");
   }
@@ -62,6 +62,12 @@ std::string runTimeText(const Key &key, const Recipe &recipe) {
   const google::protobuf::Message &section = sectionOf(recipe, key);
   if (!hasValue(recipe, key))
     return "";
+  if (key.field->is_repeated()) {
+    llvm::json::Array texts;
+    for (int i = 0, e = section.GetReflection()->FieldSize(section, key.field); i < e; ++i)
+      texts.push_back(llvm::json::fixUTF8(section.GetReflection()->GetRepeatedString(section, key.field, i)));
+    return llvm::formatv("{0}", llvm::json::Value(std::move(texts))).str();
+  }
   if (key.field->cpp_type() == FieldDescriptor::CPPTYPE_STRING)
     return section.GetReflection()->GetString(section, key.field);
   return valueText(key, section);

@@ -90,7 +90,9 @@ std::string typeCell(const Key &key) {
     for (const std::string &value : enumValues(key))
       text += (text.empty() ? "" : ", ") + code(value);
   } else if (key.options->is_path()) {
-    text = key.field->is_repeated() ? "a list of paths" : "path";
+    text = key.options->one_or_more() ? "path or a list of paths"
+           : key.field->is_repeated() ? "a list of paths"
+                                      : "path";
   } else {
     text = typePhrase(key);
   }
@@ -110,6 +112,8 @@ std::string defaultCell(const Schema &schema, const Key &key) {
   std::string rivals;
   for (const Key *rival : schema.rivals(key))
     rivals += (rivals.empty() ? "" : " or ") + code(rival->shortName());
+  if (rivals.empty())
+    return "none";
   bool needed = key.choice() && key.choice()->options().GetExtension(choice).required();
   return (needed ? "required unless " : "instead of ") + rivals;
 }

@@ -84,14 +84,19 @@ Filled fillDefaults(const Schema &schema, const std::string &recipePath, Draft &
 void resolvePaths(const Schema &schema, const std::string &recipePath, Draft &draft) {
   std::filesystem::path folder = std::filesystem::path(recipePath).parent_path();
   for (const Key &key : schema.keys()) {
-    if (!key.options->is_path() || key.field->is_repeated() || !hasValue(draft.recipe, key))
+    if (!key.options->is_path() || !hasValue(draft.recipe, key))
       continue;
     auto place = draft.given.find(key.name);
     bool fromSet = place != draft.given.end() && place->second.source != 0;
     google::protobuf::Message &section = sectionOf(draft.recipe, key);
     const google::protobuf::Reflection &reflection = *section.GetReflection();
-    std::string path = reflection.GetString(section, key.field);
-    reflection.SetString(&section, key.field, absolutePath(fromSet ? std::filesystem::path() : folder, path));
+    auto whole = [&](const std::string &path) { return absolutePath(fromSet ? "" : folder, path); };
+    if (!key.field->is_repeated())
+      reflection.SetString(&section, key.field, whole(reflection.GetString(section, key.field)));
+    else
+      for (int i = 0, e = reflection.FieldSize(section, key.field); i < e; ++i)
+        reflection.SetRepeatedString(&section, key.field, i,
+                                     whole(reflection.GetRepeatedString(section, key.field, i)));
   }
 }
 

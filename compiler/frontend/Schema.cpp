@@ -148,6 +148,8 @@ std::string typePhrase(const Key &key) {
   }
   if (!key.field->is_repeated())
     return one;
+  if (key.options->one_or_more())
+    return one + " or a list of " + one;
   std::string each = one == "a number" ? "numbers" : one;
   return key.options->has_count() ? "a list of " + std::to_string(key.options->count()) + " " + each
                                   : "a list of " + each;

@@ -30,7 +30,7 @@ std::string found(const YamlNode &node) {
   case YamlNode::Null:
     return "nothing";
   case YamlNode::List:
-    return "a list";
+    return node.items.empty() ? "an empty list" : "a list";
   case YamlNode::Map:
     return "a mapping";
   case YamlNode::Scalar:
@@ -276,7 +276,11 @@ bool readValue(const Key &key, const YamlNode &node, Place place, Message &secti
   if (!key.field->is_repeated())
     return ValueReader(key, section, report).read(key.name, node);
 
-  if (node.kind != YamlNode::List) {
+  if (key.options->one_or_more() && node.kind == YamlNode::Scalar) {
+    section.GetReflection()->ClearField(&section, key.field);
+    return ValueReader(key, section, report).read(key.name, node);
+  }
+  if (node.kind != YamlNode::List || (key.options->one_or_more() && node.items.empty())) {
     report(node.place, "'" + key.name + "' must be " + typePhrase(key) + ", got " + found(node));
     return false;
   }
@@ -295,6 +299,8 @@ bool readValue(const Key &key, const YamlNode &node, Place place, Message &secti
 
 std::string valueText(const Key &key, const Message &section) {
   if (!key.field->is_repeated())
+    return elementText(key, section, 0);
+  if (key.options->one_or_more() && section.GetReflection()->FieldSize(section, key.field) == 1)
     return elementText(key, section, 0);
   std::string text = "[";
   for (int i = 0, e = section.GetReflection()->FieldSize(section, key.field); i < e; ++i)

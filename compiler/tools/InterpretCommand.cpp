@@ -4,6 +4,7 @@
 #include "compiler/interp/StepRun.h"
 #include "compiler/tools/Commands.h"
 #include "compiler/tools/DumpTensors.h"
+#include "runtime/checkpoint/InitialWeights.h"
 #include "runtime/data/TextData.h"
 #include "runtime/loader/Loader.h"
 #include "llvm/Support/FileSystem.h"
@@ -22,7 +23,7 @@ int complain(const absl::Status &status) {
 
 absl::StatusOr<rt::TextData> openData(const abi::Manifest &manifest, const rt::RunTimeKeys &keys) {
   rt::TextDataOptions options;
-  options.path = keys.text("data.path", "");
+  options.paths = keys.list("data.path");
   // What training sees depends on what is held out; the rest of evaluation does not matter here.
   options.evalFraction = keys.number("data.eval_fraction", 0);
   options.shuffle = keys.boolean("data.shuffle", true);
@@ -73,16 +74,34 @@ absl::Status dump(const InterpretRequest &request, const interp::Interpreter &in
   return write(interpreter, request.dumpFolder + "/" + name.str());
 }
 
-int runSteps(const InterpretRequest &request, const abi::Manifest &manifest, const rt::RunTimeKeys &keys,
-             rt::SampleStream &stream, interp::Interpreter &interpreter) {
+// model.init_from, after `init`.
+absl::Status loadInitialWeights(const abi::Step &step, const rt::InitialWeights &weights,
+                                interp::Interpreter &interpreter) {
+  for (const abi::Parameter &parameter : step.parameters()) {
+    train::HostTensor tensor;
+    tensor.type = train::HostTensor::Type::F32;
+    tensor.shape.assign(parameter.shape().begin(), parameter.shape().end());
+    tensor.f32.resize(tensor.size());
+    weights.read(parameter, tensor.f32.data());
+    if (failed(interpreter.setVariable(parameter.name(), tensor)))
+      return absl::InvalidArgumentError("parameter '" + parameter.name() + "' is not in the semantic section");
+  }
+  return absl::OkStatus();
+}
+
+int runSteps(const InterpretRequest &request, const abi::Step &compiled, const rt::RunTimeKeys &keys,
+             const rt::InitialWeights *weights, rt::SampleStream &stream, interp::Interpreter &interpreter) {
   rcp_step_params_v1 &params = interpreter.params();
   (void)absl::SimpleAtoi(keys.text("experiment.seed", "0"), &params.seed);
   std::copy(keys.runValues().begin(), keys.runValues().end(), params.run_values);
   if (failed(interpreter.run("init")))
     return kOurBug;
+  if (weights)
+    if (absl::Status status = loadInitialWeights(compiled, *weights, interpreter); !status.ok())
+      return complain(status);
   if (absl::Status status = dump(request, interpreter, "initial.safetensors", dumpParameters); !status.ok())
     return complain(status);
-  Batches batches(manifest, stream, interpreter);
+  Batches batches(compiled.manifest(), stream, interpreter);
   for (int64_t step = 0; step < request.steps; ++step) {
     if (failed(interp::runStep(interpreter, step, [&](int64_t microbatch) { return batches.load(step, microbatch); })))
       return batches.status.ok() ? kOurBug : complain(batches.status);
@@ -116,6 +135,13 @@ int interpretCommand(const InterpretRequest &request) {
   absl::StatusOr<rt::TextData> data = openData(manifest, *keys);
   if (!data.ok())
     return complain(data.status());
+  std::optional<rt::InitialWeights> weights;
+  if (std::string folder = keys->text("model.init_from", ""); !folder.empty()) {
+    absl::StatusOr<rt::InitialWeights> opened = rt::InitialWeights::open(**step, folder);
+    if (!opened.ok())
+      return complain(opened.status());
+    weights = std::move(*opened);
+  }
 
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);
@@ -124,7 +150,7 @@ int interpretCommand(const InterpretRequest &request) {
     return complain(
         absl::InvalidArgumentError(request.step + ": the semantic section is not a module of this version"));
   interp::Interpreter interpreter(*module, request.exact ? train::ReferenceMode::Exact : train::ReferenceMode::Fp64);
-  return runSteps(request, manifest, *keys, *data->training, interpreter);
+  return runSteps(request, **step, *keys, weights ? &*weights : nullptr, *data->training, interpreter);
 }
 
 } // namespace recipe

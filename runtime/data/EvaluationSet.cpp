@@ -9,20 +9,23 @@
 
 namespace recipe::rt {
 
-absl::StatusOr<EvaluationSet> EvaluationSet::create(TokenRange range, int64_t seqLength, int64_t batchSize,
-                                                    int64_t evalSteps) {
-  assert(seqLength > 0 && batchSize > 0 && evalSteps >= 0);
-  if (range.size() < 2)
-    return absl::InvalidArgumentError(absl::StrCat(
-        range.file->path(), ": an evaluation takes at least 2 tokens, found ", range.size(), " tokens for it"));
-  int64_t predictions = static_cast<int64_t>(range.size() - 1);
-  int64_t samples = (predictions - 1) / seqLength + 1;
+absl::StatusOr<EvaluationSet> EvaluationSet::create(std::vector<TokenRange> ranges, int64_t seqLength,
+                                                    int64_t batchSize, int64_t evalSteps) {
+  assert(seqLength > 0 && batchSize > 0 && evalSteps >= 0 && !ranges.empty());
+  size_t files = ranges.size();
+  std::string first = ranges.front().file->path();
+  WindowTable windows(std::move(ranges), seqLength, WindowTable::All);
+  if (windows.count() == 0)
+    return absl::InvalidArgumentError(absl::StrCat(first, ": an evaluation takes at least 2 tokens",
+                                                   files > 1 ? " of one file" : "", ", found ", windows.tokenCount(),
+                                                   " tokens for it"));
+  auto samples = static_cast<int64_t>(windows.count());
   int64_t batches = (samples - 1) / batchSize + 1;
   if (evalSteps > 0 && evalSteps < batches) {
     batches = evalSteps;
     samples = batches * batchSize;
   }
-  return EvaluationSet(std::move(range), seqLength, batchSize, samples, batches);
+  return EvaluationSet(std::move(windows), seqLength, batchSize, samples, batches);
 }
 
 absl::Status EvaluationSet::fill(int64_t batch, const MicroBatch &out) {
@@ -34,16 +37,18 @@ absl::Status EvaluationSet::fillSamples(int64_t firstSample, const MicroBatch &o
   assert(out.length == seqLength);
   for (int64_t row = 0; row < out.samples; ++row) {
     int64_t sample = firstSample + row;
-    if (sample >= samples)
+    if (sample >= samples) {
       fillEmptyRow(row, out);
-    else
-      RCP_RETURN_IF_ERROR(fillRow(*range.file, range.begin + sample * seqLength, range.end, row, out));
+      continue;
+    }
+    auto [range, begin] = windows.place(static_cast<uint64_t>(sample));
+    RCP_RETURN_IF_ERROR(fillRow(*range->file, begin, range->end, row, out));
   }
   return absl::OkStatus();
 }
 
 int64_t EvaluationSet::predictionCount() const {
-  return std::min(static_cast<int64_t>(range.size() - 1), samples * seqLength);
+  return static_cast<int64_t>(windows.predictionCount(static_cast<uint64_t>(samples)));
 }
 
 } // namespace recipe::rt

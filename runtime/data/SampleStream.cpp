@@ -8,15 +8,19 @@
 
 namespace recipe::rt {
 
-absl::StatusOr<SampleStream> SampleStream::create(TokenRange range, int64_t seqLength, int64_t globalBatch,
-                                                  uint64_t seed, bool shuffle) {
+absl::StatusOr<SampleStream> SampleStream::create(std::vector<TokenRange> ranges, int64_t seqLength,
+                                                  int64_t globalBatch, uint64_t seed, bool shuffle) {
   assert(seqLength > 0 && globalBatch > 0);
-  uint64_t needed = static_cast<uint64_t>(seqLength) + 1;
-  if (range.size() < needed)
-    return absl::InvalidArgumentError(absl::StrCat(range.file->path(), ": one training sample takes seq_length + 1 = ",
-                                                   needed, " tokens, found ", range.size(), " tokens for training"));
-  uint64_t windows = (range.size() - 1) / static_cast<uint64_t>(seqLength);
-  return SampleStream(std::move(range), seqLength, globalBatch, SampleOrder(windows, seed, shuffle));
+  size_t files = ranges.size();
+  std::string first = ranges.empty() ? "" : ranges.front().file->path();
+  WindowTable windows(std::move(ranges), seqLength, WindowTable::Whole);
+  if (windows.count() == 0)
+    return absl::InvalidArgumentError(absl::StrCat(first, files > 1 ? absl::StrCat(" and ", files - 1, " more") : "",
+                                                   ": one training sample takes seq_length + 1 = ", seqLength + 1,
+                                                   " tokens", files > 1 ? " of one file" : "", ", found ",
+                                                   windows.tokenCount(), " tokens for training"));
+  SampleOrder order(windows.count(), seed, shuffle);
+  return SampleStream(std::move(windows), seqLength, globalBatch, order);
 }
 
 absl::Status SampleStream::fill(int64_t step, int64_t microbatch, const MicroBatch &out) {
@@ -26,9 +30,9 @@ absl::Status SampleStream::fill(int64_t step, int64_t microbatch, const MicroBat
 absl::Status SampleStream::fillSamples(uint64_t firstSample, const MicroBatch &out) const {
   assert(out.length == seqLength);
   for (int64_t row = 0; row < out.samples; ++row) {
-    uint64_t begin = range.begin + samples.window(firstSample + row) * static_cast<uint64_t>(seqLength);
+    auto [range, begin] = windows.place(samples.window(firstSample + row));
     // The window's own end, not the range's: the label of its last token is its last, whatever follows.
-    RCP_RETURN_IF_ERROR(fillRow(*range.file, begin, begin + seqLength + 1, row, out));
+    RCP_RETURN_IF_ERROR(fillRow(*range->file, begin, begin + seqLength + 1, row, out));
   }
   return absl::OkStatus();
 }

@@ -1,22 +1,22 @@
-// Training batches: the endless sequence of global samples 0, 1, ... cut from one range of tokens. Immutable, so safe
-// to use from any thread.
+// Training batches: the endless sequence of global samples 0, 1, ... cut from ranges of tokens. Immutable, so safe to
+// use from any thread.
 //
 // A sample is a window of T + 1 tokens; windows start every T tokens, so each token but the first of a window is a
 // label once. The label shift happens here and nowhere else.
 #ifndef RUNTIME_DATA_SAMPLESTREAM_H
 #define RUNTIME_DATA_SAMPLESTREAM_H
 
+#include "runtime/data/Corpus.h"
 #include "runtime/data/SampleOrder.h"
-#include "runtime/data/TokenFile.h"
 #include "runtime/executor/BatchSource.h"
 
 namespace recipe::rt {
 
 class SampleStream : public BatchSource {
 public:
-  /// `globalBatch`: samples of one step. Refuses a range without one whole window.
-  static absl::StatusOr<SampleStream> create(TokenRange range, int64_t seqLength, int64_t globalBatch, uint64_t seed,
-                                             bool shuffle);
+  /// `globalBatch`: samples of one step. Refuses ranges without one whole window.
+  static absl::StatusOr<SampleStream> create(std::vector<TokenRange> ranges, int64_t seqLength, int64_t globalBatch,
+                                             uint64_t seed, bool shuffle);
 
   /// out.samples = B, out.length = T.
   absl::Status fill(int64_t step, int64_t microbatch, const MicroBatch &out) override;
@@ -28,10 +28,10 @@ public:
   int64_t windowCount() const { return static_cast<int64_t>(samples.windowCount()); }
 
 private:
-  SampleStream(TokenRange range, int64_t seqLength, int64_t globalBatch, SampleOrder samples)
-      : range(std::move(range)), seqLength(seqLength), globalBatch(globalBatch), samples(samples) {}
+  SampleStream(WindowTable windows, int64_t seqLength, int64_t globalBatch, SampleOrder samples)
+      : windows(std::move(windows)), seqLength(seqLength), globalBatch(globalBatch), samples(samples) {}
 
-  TokenRange range;
+  WindowTable windows;
   int64_t seqLength;
   int64_t globalBatch;
   SampleOrder samples;

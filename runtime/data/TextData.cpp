@@ -4,17 +4,14 @@
 
 #include "absl/strings/str_cat.h"
 
-#include <cmath>
+#include <vector>
 
 namespace recipe::rt {
 
 absl::StatusOr<TokenSplit> splitTokens(std::shared_ptr<const TokenFile> file, double evalFraction) {
-  // Written so that a NaN is refused as well.
-  if (!(evalFraction >= 0 && evalFraction < 1))
-    return absl::InvalidArgumentError(absl::StrCat("eval_fraction must be at least 0 and below 1, got ", evalFraction));
-  uint64_t count = file->tokenCount();
-  uint64_t heldOut = static_cast<uint64_t>(std::floor(evalFraction * static_cast<double>(count)));
-  return TokenSplit{{file, 0, count - heldOut}, {file, count - heldOut, count}};
+  RCP_ASSIGN_OR_RETURN(CorpusSplit split, splitCorpus({file}, evalFraction));
+  uint64_t cut = split.training.empty() ? 0 : split.training.front().end;
+  return TokenSplit{{file, 0, cut}, {file, cut, file->tokenCount()}};
 }
 
 static absl::StatusOr<std::shared_ptr<const TokenFile>> openFor(const std::string &path,
@@ -24,41 +21,83 @@ static absl::StatusOr<std::shared_ptr<const TokenFile>> openFor(const std::strin
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": the token file's vocabulary must fit the model's, got ", file.vocabSize(),
                      " (tokenizer \"", printable(file.header().tokenizer), "\") and vocab_size ", options.vocabSize));
-  if (file.payload().size() <= options.verifiedBytes)
-    RCP_RETURN_IF_ERROR(file.verify());
   return std::make_shared<const TokenFile>(std::move(file));
+}
+
+static bool sameTokenizer(const TokenFile &a, const TokenFile &b) {
+  return a.header().tokenizer == b.header().tokenizer && a.header().tokenizerHash == b.header().tokenizerHash;
+}
+
+static std::string tokenizerText(const TokenFile &file) {
+  return absl::StrCat("\"", printable(file.header().tokenizer), "\" ", toHex(file.header().tokenizerHash));
+}
+
+using Files = std::vector<std::shared_ptr<const TokenFile>>;
+
+/// The files that `paths` stand for, opened; all have the tokenizer of `reference`, or of the first one.
+static absl::StatusOr<Files> openAll(const std::vector<std::string> &paths, const TextDataOptions &options,
+                                     const TokenFile *reference) {
+  RCP_ASSIGN_OR_RETURN(std::vector<std::string> names, tokenFilePaths(paths));
+  Files files;
+  uint64_t bytes = 0;
+  for (const std::string &name : names) {
+    RCP_ASSIGN_OR_RETURN(std::shared_ptr<const TokenFile> file, openFor(name, options));
+    const TokenFile &first = reference ? *reference : files.empty() ? *file : *files.front();
+    if (!sameTokenizer(*file, first))
+      return absl::InvalidArgumentError(absl::StrCat(name, ": must have the tokenizer of ", first.path(), ", got ",
+                                                     tokenizerText(*file), " and ", tokenizerText(first)));
+    bytes += file->payload().size();
+    files.push_back(std::move(file));
+  }
+  for (const auto &file : files)
+    if (bytes <= options.verifiedBytes)
+      RCP_RETURN_IF_ERROR(file->verify());
+  return files;
+}
+
+static absl::Status checkHeldOut(const CorpusSplit &split, const Files &files, double fraction) {
+  uint64_t held = 0, all = 0;
+  for (const TokenRange &range : split.heldOut)
+    held += range.size();
+  for (const auto &file : files)
+    all += file->tokenCount();
+  if (fraction == 0 || held >= 2)
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(files.front()->path(),
+                                                 ": data.eval_fraction must hold out at least 2 tokens, got ", fraction,
+                                                 " of ", all, " tokens, that is ", held));
+}
+
+static std::string hashOf(const Files &files) {
+  Sha256 hash;
+  for (const auto &file : files)
+    hash.update(file->header().payloadHash.data(), file->header().payloadHash.size());
+  return toHex(hash.finish());
 }
 
 absl::StatusOr<TextData> openTextData(const TextDataOptions &options) {
   if (!options.evalPath.empty() && options.evalFraction != 0)
     return absl::InvalidArgumentError(absl::StrCat("data.eval_path and data.eval_fraction exclude each other, got ",
                                                    options.evalPath, " and ", options.evalFraction));
-  RCP_ASSIGN_OR_RETURN(std::shared_ptr<const TokenFile> file, openFor(options.path, options));
-  RCP_ASSIGN_OR_RETURN(TokenSplit split, splitTokens(file, options.evalFraction));
-  if (options.evalFraction != 0 && split.heldOut.size() < 2)
-    return absl::InvalidArgumentError(
-        absl::StrCat(options.path, ": data.eval_fraction must hold out at least 2 tokens, ", "got ",
-                     options.evalFraction, " of ", file->tokenCount(), " tokens, that is ", split.heldOut.size()));
+  RCP_ASSIGN_OR_RETURN(Files files, openAll(options.paths, options, nullptr));
+  RCP_ASSIGN_OR_RETURN(CorpusSplit split, splitCorpus(files, options.evalFraction));
+  RCP_RETURN_IF_ERROR(checkHeldOut(split, files, options.evalFraction));
   TextData data;
-  data.trainingHash = toHex(Sha256::of(file->header().payloadHash));
+  data.trainingHash = hashOf(files);
   RCP_ASSIGN_OR_RETURN(SampleStream training, SampleStream::create(split.training, options.seqLength,
                                                                    options.globalBatch, options.seed, options.shuffle));
   data.training = std::make_unique<SampleStream>(std::move(training));
   if (options.evalPath.empty() && options.evalFraction == 0)
     return data;
 
-  TokenRange range = split.heldOut;
+  std::vector<TokenRange> ranges = std::move(split.heldOut);
   if (!options.evalPath.empty()) {
-    RCP_ASSIGN_OR_RETURN(std::shared_ptr<const TokenFile> held, openFor(options.evalPath, options));
-    if (held->header().tokenizer != file->header().tokenizer ||
-        held->header().tokenizerHash != file->header().tokenizerHash)
-      return absl::InvalidArgumentError(
-          absl::StrCat(options.evalPath, ": data.eval_path must have the tokenizer of data.path, got \"",
-                       printable(held->header().tokenizer), "\" ", toHex(held->header().tokenizerHash), " and \"",
-                       printable(file->header().tokenizer), "\" ", toHex(file->header().tokenizerHash)));
-    range = TokenRange{held, 0, held->tokenCount()};
+    RCP_ASSIGN_OR_RETURN(Files held, openAll({options.evalPath}, options, files.front().get()));
+    ranges.clear();
+    for (const auto &file : held)
+      ranges.push_back({file, 0, file->tokenCount()});
   }
-  RCP_ASSIGN_OR_RETURN(EvaluationSet evaluation, EvaluationSet::create(std::move(range), options.seqLength,
+  RCP_ASSIGN_OR_RETURN(EvaluationSet evaluation, EvaluationSet::create(std::move(ranges), options.seqLength,
                                                                        options.batchSize, options.evalSteps));
   data.evaluation = std::make_unique<EvaluationSet>(std::move(evaluation));
   return data;

@@ -2,6 +2,7 @@
 #ifndef RUNTIME_DATA_TEXTDATA_H
 #define RUNTIME_DATA_TEXTDATA_H
 
+#include "runtime/data/Corpus.h"
 #include "runtime/data/EvaluationSet.h"
 #include "runtime/data/SampleStream.h"
 
@@ -14,9 +15,9 @@ namespace recipe::rt {
 inline constexpr uint64_t VerifiedPayloadBytes = uint64_t(256) << 20;
 
 struct TextDataOptions {
-  std::string path;                              // data.path
+  std::vector<std::string> paths;                // data.path
   std::string evalPath;                          // data.eval_path, empty: none
-  double evalFraction = 0;                       // data.eval_fraction: the last floor(fraction * tokens) are held out
+  double evalFraction = 0;                       // data.eval_fraction, see splitCorpus()
   bool shuffle = true;                           // data.shuffle
   uint64_t seed = 0;                             // experiment.seed
   int64_t evalSteps = 0;                         // logging.eval_steps, 0: the whole set
@@ -24,7 +25,7 @@ struct TextDataOptions {
   int64_t batchSize = 0;                         // of the step
   int64_t globalBatch = 0;                       // of the step
   int64_t vocabSize = 0;                         // of the step: a token file's vocabulary must fit in
-  uint64_t verifiedBytes = VerifiedPayloadBytes; // longer payloads are trusted; ids are checked as they are read
+  uint64_t verifiedBytes = VerifiedPayloadBytes; // more of data.path is trusted; ids are checked as they are read
 };
 
 struct TextData {

@@ -3,9 +3,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "runtime/base/EditDistance.h"
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 using namespace recipe::rt;
@@ -41,6 +44,11 @@ static absl::StatusOr<double> parseValue(const RunTimeKey &key, const std::strin
     break;
   }
   case RunTimeKey::STRING:
+    return 0.0;
+  case RunTimeKey::STRINGS:
+    if (absl::StatusOr<std::vector<std::string>> list = parseList(text); !list.ok())
+      return invalid("'", key.key(), "' must be text or a list of text, ", list.status().message(), ", got '", text,
+                     "'");
     return 0.0;
   case RunTimeKey::BOOLEAN:
     if (text != "true" && text != "false")
@@ -161,6 +169,30 @@ int64_t RunTimeKeys::integer(const std::string &key, int64_t fallback) const {
 bool RunTimeKeys::boolean(const std::string &key, bool fallback) const {
   std::string value = text(key, "");
   return value.empty() ? fallback : value == "true";
+}
+
+std::vector<std::string> RunTimeKeys::list(const std::string &key) const {
+  // resolve() has seen that it can be read.
+  std::string value = text(key, "");
+  return value.empty() ? std::vector<std::string>() : *parseList(value);
+}
+
+absl::StatusOr<std::vector<std::string>> recipe::rt::parseList(const std::string &text) {
+  if (!absl::StartsWith(text, "["))
+    return std::vector<std::string>{text};
+  std::vector<std::string> list;
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_array() && std::all_of(json.begin(), json.end(), [](const auto &item) { return item.is_string(); })) {
+    list = json.get<std::vector<std::string>>();
+  } else {
+    if (text.back() != ']')
+      return absl::InvalidArgumentError("a list must end with ]");
+    for (absl::string_view word : absl::StrSplit(text.substr(1, text.size() - 2), ','))
+      list.emplace_back(absl::StripAsciiWhitespace(word));
+  }
+  if (list.empty() || std::count(list.begin(), list.end(), ""))
+    return absl::InvalidArgumentError("no element of a list may be empty");
+  return list;
 }
 
 absl::StatusOr<int64_t> recipe::rt::lastUpdate(const RunTimeKeys &keys, int64_t wanted) {

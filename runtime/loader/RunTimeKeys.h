@@ -8,6 +8,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace recipe::rt {
 
@@ -18,6 +19,8 @@ public:
   /// key (with a suggestion), compiled-in key (with its value), wrong type, out of range.
   static absl::StatusOr<RunTimeKeys> resolve(const abi::Step &step, absl::Span<const std::string> overrides);
 
+  /// Of a key that takes one or more texts; empty if it is not set.
+  std::vector<std::string> list(const std::string &key) const;
   /// Empty if the key is not set.
   std::string text(const std::string &key, const std::string &fallback) const;
   double number(const std::string &key, double fallback) const;
@@ -33,6 +36,10 @@ private:
   std::map<std::string, std::string> texts;
   std::array<double, RCP_RUN_VALUES> values{};
 };
+
+/// The texts that `text` stands for: itself, or what the list says that it is, as JSON or as bare words. Refuses a list
+/// that is not closed, is empty or has an empty element.
+absl::StatusOr<std::vector<std::string>> parseList(const std::string &text);
 
 /// The number of updates after which a run of `wanted` updates ends; -1: of as many as the schedule has. Refuses more
 /// than that, and a schedule that ends before its warm-up does.

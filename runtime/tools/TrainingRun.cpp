@@ -5,6 +5,7 @@
 #include "runtime/base/Clock.h"
 #include "runtime/base/Printable.h"
 #include "runtime/checkpoint/HuggingFace.h"
+#include "runtime/checkpoint/InitialWeights.h"
 #include "runtime/data/TextData.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/monitor/Monitor.h"
@@ -33,9 +34,9 @@ static absl::StatusOr<TextData> openData(const LoadedStep &loaded) {
   const recipe::abi::Manifest &manifest = loaded.step->manifest();
   const RunTimeKeys &keys = loaded.keys;
   TextDataOptions options;
-  options.path = keys.text("data.path", "");
-  if (options.path.empty())
-    return absl::InvalidArgumentError("'data.path' is not set: which token file to train on, --set data.path=FILE");
+  options.paths = keys.list("data.path");
+  if (options.paths.empty())
+    return absl::InvalidArgumentError("'data.path' is not set: which token files to train on, --set data.path=FILE");
   options.evalPath = keys.text("data.eval_path", "");
   options.evalFraction = keys.number("data.eval_fraction", 0);
   options.shuffle = keys.boolean("data.shuffle", true);
@@ -48,6 +49,16 @@ static absl::StatusOr<TextData> openData(const LoadedStep &loaded) {
   return openTextData(options);
 }
 
+/// model.init_from; nothing if it is not set, or a checkpoint takes its place.
+static absl::StatusOr<std::optional<InitialWeights>> openInitialWeights(const LoadedStep &loaded,
+                                                                        const RunOptions &options) {
+  std::string folder = loaded.keys.text("model.init_from", "");
+  if (folder.empty() || !options.resume.empty())
+    return std::nullopt;
+  RCP_ASSIGN_OR_RETURN(InitialWeights weights, InitialWeights::open(*loaded.step, folder));
+  return std::optional<InitialWeights>(std::move(weights));
+}
+
 namespace {
 
 /// One run from its first step to its weights.
@@ -57,6 +68,8 @@ public:
               int64_t last)
       : options(options), data(std::move(data)), executor(std::move(executor)), folder(std::move(folder)), last(last) {}
 
+  /// Before run(): what the parameters start from instead of what the step initializes them to.
+  void startFrom(InitialWeights weights) { initialWeights = std::move(weights); }
   absl::StatusOr<bool> run();
 
 private:
@@ -70,6 +83,7 @@ private:
   const RunOptions &options;
   TextData data;
   std::unique_ptr<Executor> executor;
+  std::optional<InitialWeights> initialWeights; // until they are loaded
   std::unique_ptr<Monitor> monitor;
   OutputFolder folder;
   std::unique_ptr<Checkpointing> checkpoints;
@@ -91,6 +105,9 @@ absl::Status TrainingRun::begin() {
   checkpointing.err = options.err;
   RCP_ASSIGN_OR_RETURN(checkpoints, Checkpointing::create(*executor, checkpointing));
   executor->initialize();
+  if (initialWeights)
+    initialWeights->load(executor->step(), [&](uint32_t buffer) { return executor->bufferData(buffer); });
+  initialWeights.reset();
   RCP_ASSIGN_OR_RETURN(first, checkpoints->restore());
   if (first > last)
     return absl::InvalidArgumentError(
@@ -198,6 +215,7 @@ absl::StatusOr<bool> recipe::rt::runTraining(const RunOptions &options) {
     return absl::UnimplementedError(
         absl::StrCat("--nodes must be 1, got ", options.nodes, ": more than one node comes later"));
   RCP_ASSIGN_OR_RETURN(int64_t last, lastUpdate(loaded.keys, options.steps));
+  RCP_ASSIGN_OR_RETURN(std::optional<InitialWeights> initial, openInitialWeights(loaded, options));
   RCP_ASSIGN_OR_RETURN(OutputFolder folder, openFolder(loaded, options));
   RCP_ASSIGN_OR_RETURN(TextData data, openData(loaded));
   ExecutorOptions executorOptions;
@@ -205,5 +223,7 @@ absl::StatusOr<bool> recipe::rt::runTraining(const RunOptions &options) {
   executorOptions.timed = options.profile;
   RCP_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(std::move(loaded), executorOptions));
   TrainingRun run(options, std::move(data), std::move(executor), std::move(folder), last);
+  if (initial)
+    run.startFrom(*std::move(initial));
   return run.run();
 }

@@ -28,7 +28,7 @@ std::unique_ptr<rt::Executor> openStep(const std::string &path, const std::vecto
 
 rt::TextData openTraining(const std::string &tokens, const abi::Manifest &manifest) {
   rt::TextDataOptions options;
-  options.path = tokens;
+  options.paths = {tokens};
   options.shuffle = false;
   options.seqLength = manifest.seq_length();
   options.batchSize = manifest.batch_size();

@@ -20,7 +20,7 @@ struct EvaluationSetTest : testing::Test {
 };
 
 TEST_F(EvaluationSetTest, LastWindowAndLastBatchAreShort) {
-  absl::StatusOr<EvaluationSet> set = EvaluationSet::create(successors(8), 3, 2, 0);
+  absl::StatusOr<EvaluationSet> set = EvaluationSet::create({successors(8)}, 3, 2, 0);
   ASSERT_TRUE(set.ok()) << set.status();
   ASSERT_EQ(set->batchCount(), 2);
   EXPECT_EQ(set->predictionCount(), 7);
@@ -40,7 +40,7 @@ TEST_F(EvaluationSetTest, EachTokenButTheFirstIsPredictedOnce) {
     TokenRange range = successors(count);
     for (int64_t seqLength : {1, 2, 3, 5, 30})
       for (int64_t batchSize : {1, 2, 3}) {
-        absl::StatusOr<EvaluationSet> set = EvaluationSet::create(range, seqLength, batchSize, 0);
+        absl::StatusOr<EvaluationSet> set = EvaluationSet::create({range}, seqLength, batchSize, 0);
         ASSERT_TRUE(set.ok()) << set.status();
         std::map<int32_t, int> labels;
         for (int64_t index = 0; index < set->batchCount(); ++index) {
@@ -73,7 +73,7 @@ TEST_F(EvaluationSetTest, EvalStepsKeepsTheFirstBatches) {
     int64_t evalSteps, batches, predictions;
   } cases[] = {{0, 3, 29}, {1, 1, 12}, {2, 2, 24}, {3, 3, 29}, {100, 3, 29}};
   for (auto [evalSteps, batches, predictions] : cases) {
-    absl::StatusOr<EvaluationSet> set = EvaluationSet::create(range, 4, 3, evalSteps);
+    absl::StatusOr<EvaluationSet> set = EvaluationSet::create({range}, 4, 3, evalSteps);
     ASSERT_TRUE(set.ok());
     EXPECT_EQ(set->batchCount(), batches);
     EXPECT_EQ(set->predictionCount(), predictions);
@@ -91,7 +91,7 @@ TEST_F(EvaluationSetTest, StaysInItsRange) {
   TokenRange range = successors(30);
   range.begin = 11;
   range.end = 22;
-  absl::StatusOr<EvaluationSet> set = EvaluationSet::create(range, 4, 8, 0);
+  absl::StatusOr<EvaluationSet> set = EvaluationSet::create({range}, 4, 8, 0);
   ASSERT_TRUE(set.ok());
   ASSERT_EQ(set->batchCount(), 1);
   test::Batch batch(8, 4);
@@ -106,7 +106,7 @@ TEST_F(EvaluationSetTest, RefusesWhatPredictsNothing) {
   TokenRange range = successors(5);
   for (uint64_t size : {0, 1}) {
     range.end = size;
-    absl::StatusOr<EvaluationSet> set = EvaluationSet::create(range, 4, 2, 0);
+    absl::StatusOr<EvaluationSet> set = EvaluationSet::create({range}, 4, 2, 0);
     ASSERT_FALSE(set.ok());
     EXPECT_NE(set.status().message().find("at least 2 tokens, found " + std::to_string(size)), absl::string_view::npos)
         << set.status();

@@ -14,7 +14,7 @@ struct SampleStreamTest : testing::Test {
   // A stream over tokens 0, 1, 2, ..., so that each value tells its place.
   SampleStream open(int32_t count, int64_t seqLength, int64_t globalBatch, bool shuffle, uint64_t seed = 1) {
     test::writeTokens(folder.path("t.tok"), test::successors(count), 1 << 20);
-    absl::StatusOr<SampleStream> stream = SampleStream::create(test::whole(test::openTokens(folder.path("t.tok"))),
+    absl::StatusOr<SampleStream> stream = SampleStream::create({test::whole(test::openTokens(folder.path("t.tok")))},
                                                                seqLength, globalBatch, seed, shuffle);
     EXPECT_TRUE(stream.ok()) << stream.status();
     return *std::move(stream);
@@ -73,7 +73,7 @@ TEST_F(SampleStreamTest, ChangingALaterWindowLeavesAnEarlierOne) {
     ids[i] += 1000;
   test::writeTokens(folder.path("changed.tok"), ids, 1 << 20);
   absl::StatusOr<SampleStream> after =
-      SampleStream::create(test::whole(test::openTokens(folder.path("changed.tok"))), T, 3, 1, false);
+      SampleStream::create({test::whole(test::openTokens(folder.path("changed.tok")))}, T, 3, 1, false);
   ASSERT_TRUE(after.ok());
   test::Batch a(3, T), b(3, T);
   ASSERT_TRUE(before.fill(0, 0, a.view()).ok());
@@ -118,7 +118,7 @@ TEST_F(SampleStreamTest, FillDependsOnItsArgumentsOnly) {
 TEST_F(SampleStreamTest, ARangeIsNeverLeft) {
   test::writeTokens(folder.path("t.tok"), test::successors(40), 1 << 20);
   auto file = test::openTokens(folder.path("t.tok"));
-  absl::StatusOr<SampleStream> stream = SampleStream::create({file, 10, 27}, 4, 4, 1, true);
+  absl::StatusOr<SampleStream> stream = SampleStream::create({TokenRange{file, 10, 27}}, 4, 4, 1, true);
   ASSERT_TRUE(stream.ok());
   EXPECT_EQ(stream->windowCount(), 4);
   test::Batch batch(4, 4);
@@ -130,7 +130,7 @@ TEST_F(SampleStreamTest, ARangeIsNeverLeft) {
 TEST_F(SampleStreamTest, RefusesLessThanOneSample) {
   test::writeTokens(folder.path("t.tok"), test::successors(8), 100);
   absl::StatusOr<SampleStream> stream =
-      SampleStream::create(test::whole(test::openTokens(folder.path("t.tok"))), 8, 1, 1, true);
+      SampleStream::create({test::whole(test::openTokens(folder.path("t.tok")))}, 8, 1, 1, true);
   ASSERT_FALSE(stream.ok());
   EXPECT_NE(stream.status().message().find("seq_length + 1 = 9 tokens, found 8"), absl::string_view::npos)
       << stream.status();
@@ -146,7 +146,7 @@ TEST_F(SampleStreamTest, AnIdOutsideTheVocabularyIsAnErrorThatNamesItsPlace) {
   bytes.replace(0, encoded.size(), reinterpret_cast<const char *>(encoded.data()), encoded.size());
   auto file = test::openTokens(folder.write("bad.tok", bytes));
   ASSERT_TRUE(file);
-  absl::StatusOr<SampleStream> stream = SampleStream::create(test::whole(file), 4, 1, 1, false);
+  absl::StatusOr<SampleStream> stream = SampleStream::create({test::whole(file)}, 4, 1, 1, false);
   ASSERT_TRUE(stream.ok());
   test::Batch batch(1, 4);
   EXPECT_TRUE(stream->fill(0, 0, batch.view()).ok());

@@ -15,7 +15,7 @@ struct TextDataTest : testing::Test {
   TextDataTest() {
     test::writeTokens(folder.path("train.tok"), test::successors(100), 256);
     test::writeTokens(folder.path("eval.tok"), test::successors(20, 150), 256);
-    options.path = folder.path("train.tok");
+    options.paths = {folder.path("train.tok")};
     options.seqLength = 5;
     options.batchSize = 2;
     options.globalBatch = 4;
@@ -141,7 +141,7 @@ TEST_F(TextDataTest, RefusesWhatDoesNotFitWithTheReason) {
       {"too little held out",
        [](auto &o) { o.evalFraction = 0.01; },
        {"data.eval_fraction must hold out at least 2 tokens, got 0.01 of 100 tokens, that is 1"}},
-      {"absent file", [](auto &o) { o.path += "x"; }, {"train.tokx", "No such file"}},
+      {"absent file", [](auto &o) { o.paths[0] += "x"; }, {"train.tokx", "No such file"}},
       {"absent evaluation", [&](auto &o) { o.evalPath = folder.path("absent"); }, {"absent", "No such file"}},
       {"another tokenizer",
        [&](auto &o) { o.evalPath = folder.path("other.tok"); },

@@ -55,11 +55,6 @@ TEST(Recipes, SampleOfAnotherTrainerIsRefusedByNameOnly) {
       at + "9:14: error: 'model.precision: bf16' is recognised but not built yet: only fp32",
       at + "12:3: error: 'data.tokenizer' is recognised but not built yet: data.path names a token file, already "
            "tokenized",
-      at + "15:3: error: 'data.num_workers' is recognised but not built yet: token files are read without worker "
-           "threads",
-      at +
-          "16:3: error: 'data.persistent_workers' is recognised but not built yet: token files are read without worker "
-          "threads",
       at + "27:3: error: 'distributed.parallel_mode' is recognised but not built yet: only data parallelism",
       at + "28:3: error: 'distributed.tensor_parallel_size' is recognised but not built yet: only data parallelism",
       at + "29:3: error: 'distributed.pipeline_parallel_size' is recognised but not built yet: only data parallelism",

@@ -152,13 +152,13 @@ TEST(Resolve, ProblemsOfTheFileComeBeforeThoseOfSets) {
 TEST(Resolve, RelativePathsFollowTheRecipe) {
   std::string text = withLine(5, "  path: ../tokens/./train.tok\n  eval_path: /abs/eval.tok");
   ResolvedRecipe r = valid(text, {}, "/a/b/r.recipe");
-  EXPECT_EQ(r.recipe.data().path(), "/a/tokens/train.tok");
+  EXPECT_EQ(r.recipe.data().path(0), "/a/tokens/train.tok");
   EXPECT_EQ(r.recipe.data().eval_path(), "/abs/eval.tok");
   EXPECT_EQ(r.recipe.experiment().output_dir(), "/a/b/output");
 
   std::string here = std::filesystem::current_path().string();
-  EXPECT_EQ(valid(text, {}, "sub/r.recipe").recipe.data().path(), here + "/tokens/train.tok");
-  EXPECT_EQ(valid(text, {"data.path=mine.tok"}, "/a/b/r.recipe").recipe.data().path(), here + "/mine.tok");
+  EXPECT_EQ(valid(text, {}, "sub/r.recipe").recipe.data().path(0), here + "/tokens/train.tok");
+  EXPECT_EQ(valid(text, {"data.path=mine.tok"}, "/a/b/r.recipe").recipe.data().path(0), here + "/mine.tok");
 }
 
 TEST(Resolve, WorldFromDataParallelAndBack) {

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <thread>
+#include <tuple>
+#include <unistd.h>
 
 namespace recipe::test {
 
@@ -111,11 +114,33 @@ TEST(Executor, AsksForEveryMicrobatchOnceAndInOrder) {
     for (int step = 0; step < 3; ++step)
       ASSERT_TRUE(executor->runStep().ok());
   }
-  for (int64_t step = 7; step < 10; ++step)
+  for (int64_t step = 7; step < 11; ++step)
     for (int64_t microbatch = 0; microbatch < 4; ++microbatch)
       expected.emplace_back(step, microbatch);
-  expected.emplace_back(10, 0); // the one ahead
+  // Two at most are prepared ahead.
+  ASSERT_GE(source.calls.size(), 12u);
+  ASSERT_LE(source.calls.size(), 14u);
+  expected.resize(source.calls.size());
   EXPECT_EQ(source.calls, expected);
+}
+
+TEST(Executor, KeysOfTheDataLoaderCount) {
+  for (auto [workers, depth, most] : {std::tuple{0, 9, 0u}, {1, 5, 5u}, {3, 7, 7u}}) {
+    LineShape shape;
+    LineSource source(shape);
+    auto executor =
+        makeExecutor(makeLineStep(shape), 1,
+                     {"data.num_workers=" + std::to_string(workers), "data.prefetch_depth=" + std::to_string(depth)});
+    ASSERT_TRUE(executor->begin(source, 0).ok());
+    for (int i = 0; i < 1000 && source.callCount() < most; ++i)
+      usleep(1000);
+    usleep(20000);
+    EXPECT_EQ(source.callCount(), most);
+    executor->initialize();
+    LineReference expected = lineReference(shape, 1, 0.125, 0.75, 1);
+    EXPECT_EQ(executor->runStep()->loss, expected.loss);
+    EXPECT_EQ(source.threadCount() == 1 && source.onThread(std::this_thread::get_id()), workers == 0);
+  }
 }
 
 TEST(Executor, SourceErrorsReachTheCaller) {

@@ -36,6 +36,21 @@ TEST(RunTimeKeys, Overrides) {
   EXPECT_EQ(keys.text("data.path", ""), "a=b.tok");
 }
 
+TEST(RunTimeKeys, OneTextOrAList) {
+  using List = std::vector<std::string>;
+  EXPECT_EQ(resolve({}).list("data.path"), List{});
+  EXPECT_EQ(resolve({"data.path="}).list("data.path"), List{});
+  EXPECT_EQ(resolve({"data.path=a b,c.tok"}).list("data.path"), List{"a b,c.tok"});
+  EXPECT_EQ(resolve({"data.path=[a.tok]"}).list("data.path"), List{"a.tok"});
+  EXPECT_EQ(resolve({"data.path=[a.tok,  b/c d.tok ]"}).list("data.path"), (List{"a.tok", "b/c d.tok"}));
+  EXPECT_EQ(resolve({R"(data.path=["a, b.tok", "[c]"])"}).list("data.path"), (List{"a, b.tok", "[c]"}));
+  EXPECT_EQ(refusal({"data.path=[a.tok"}),
+            "'data.path' must be text or a list of text, a list must end with ], got '[a.tok'");
+  for (std::string empty : {"[]", "[a.tok,]", "[\"\"]"})
+    EXPECT_EQ(refusal({"data.path=" + empty}),
+              "'data.path' must be text or a list of text, no element of a list may be empty, got '" + empty + "'");
+}
+
 TEST(RunTimeKeys, OneReplacesItsRival) {
   rt::RunTimeKeys keys = resolve({"optim.warmup_steps=3"});
   EXPECT_EQ(keys.runValues()[5], 3);

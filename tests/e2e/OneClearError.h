@@ -1,0 +1,13 @@
+// What every bad input must end in.
+#ifndef TESTS_E2E_ONECLEARERROR_H
+#define TESTS_E2E_ONECLEARERROR_H
+#include "tests/e2e/Workspace.h"
+
+namespace recipe::test {
+
+/// Runs the command and expects exit code 1, nothing on stdout, one line of error that begins with `message` (@ stands
+/// for the workspace's folder), perhaps a line that says where help is, and no file that was not there before.
+void expectOneClearError(const Workspace &space, const std::string &command, std::string message);
+
+} // namespace recipe::test
+#endif
