@@ -133,7 +133,11 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "%s\n", llvm::toString(target.takeError()).c_str());
     return 1;
   }
-  double seconds = argc > 2 ? std::atof(argv[2]) : 1.0, peak = 0;
+  double seconds = 1.0, peak = 0;
+  if (argc > 2 && (llvm::StringRef(argv[2]).getAsDouble(seconds) || !(seconds > 0))) {
+    std::fprintf(stderr, "gemm-bench: the seconds per line must be a number above 0, got: %s\n", argv[2]);
+    return 1;
+  }
   for (int i = 0; i < 200; ++i)
     peak = std::max(peak, bench::measurePeak(target->vectorBits >= 512));
   std::printf("%s, peak %.1f GFLOP/s\n", target->cpu.c_str(), peak * 1e-9);
