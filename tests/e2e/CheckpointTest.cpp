@@ -2,6 +2,7 @@
 #include "tests/e2e/CheckpointRun.h"
 #include "tests/unit/ChildProcess.h"
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -99,6 +100,16 @@ TEST_F(CheckpointTest, AStopRequestSavesAndTheRunGoesOn) {
     run.space.must(run.command("--output-dir " + dir + " --resume"));
     run.expectSameEnd(dir);
   }
+}
+
+TEST_F(CheckpointTest, ALossThatIsNotFiniteKeepsWhatWasSaved) {
+  Outcome outcome = run.space.run(run.command("--output-dir wild --set logging.ckpt_interval=1 --set optim.lr=1000 "
+                                              "--set optim.max_steps=200 --set optim.scheduler=constant"));
+  ASSERT_EQ(outcome.code, 1) << "this rate was to be too much";
+  int failed = 0;
+  ASSERT_EQ(std::sscanf(outcome.err.c_str(), "reciperun: error: step %d: ", &failed), 1) << outcome.err;
+  EXPECT_EQ(run.checkpoints("wild").back(), failed - 1);
+  run.space.must("recipeckpt verify wild");
 }
 
 TEST_F(CheckpointTest, MetricsGoOnWithoutDoubleLines) {
