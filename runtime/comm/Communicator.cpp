@@ -74,6 +74,12 @@ absl::Status recipe::rt::barrier(Communicator &comm, double timeoutSeconds) {
   return gatherBlocks(comm, "b", Communicator::kSmallCollectives, timeoutSeconds).status();
 }
 
+absl::StatusOr<bool> recipe::rt::anyRank(Communicator &comm, bool own, double timeoutSeconds) {
+  RCP_ASSIGN_OR_RETURN(std::string all,
+                       gatherBlocks(comm, own ? "y" : "n", Communicator::kSmallCollectives + 3, timeoutSeconds));
+  return all.find('y') != std::string::npos;
+}
+
 absl::StatusOr<std::vector<std::string>> recipe::rt::allGather(Communicator &comm, const std::string &bytes,
                                                                double timeoutSeconds) {
   uint64_t length = bytes.size();

@@ -68,6 +68,8 @@ absl::Status barrier(Communicator &comm, double timeoutSeconds);
 absl::Status broadcast(Communicator &comm, std::string &bytes, double timeoutSeconds);
 /// The bytes of all ranks, in the order of ranks; lengths may differ.
 absl::StatusOr<std::vector<std::string>> allGather(Communicator &comm, const std::string &bytes, double timeoutSeconds);
+/// Whether any rank says so.
+absl::StatusOr<bool> anyRank(Communicator &comm, bool own, double timeoutSeconds);
 /// Ok if all ranks say so; else one's own error, or that of the first rank that has one.
 absl::Status agree(Communicator &comm, const absl::Status &own, double timeoutSeconds);
 

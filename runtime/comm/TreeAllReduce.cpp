@@ -12,7 +12,7 @@ AllReduce recipe::rt::prepareAllReduce(const Communicator &comm, std::byte *data
 }
 
 void TreeAllReduce::start(const AllReduce &newOp, int newTag) {
-  assert(count == 0 && (!op || next == op->transfers.size()) && "the one before is done");
+  assert(!op && "the one before is done");
   op = &newOp;
   tag = newTag;
   next = 0;
@@ -89,7 +89,9 @@ absl::StatusOr<TreeAllReduce::Progress> TreeAllReduce::poll() {
     // The transport idles while there is nothing in flight.
     post();
   }
-  if (count == 0 && next == op->transfers.size())
+  if (count == 0 && next == op->transfers.size()) {
+    op = nullptr;
     return Done;
+  }
   return any ? Some : Nothing;
 }

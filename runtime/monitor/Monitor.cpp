@@ -80,6 +80,7 @@ void Monitor::afterStep(const StepResult &result) {
   memory.sample();
   ++stepsInLine;
   waitInLine += result.dataWaitMs;
+  communicationInLine += result.commWaitMs;
   int64_t updates = result.step + 1;
   if (updates % options.logInterval != 0 && updates != options.lastStep) {
     showProgress(updates, result.loss);
@@ -88,20 +89,24 @@ void Monitor::afterStep(const StepResult &result) {
   double now = nowSeconds(), secondsPerStep = std::max(now - lineBegin, 1e-9) / double(stepsInLine);
   double rate = double(options.tokensPerStep) / secondsPerStep, wait = waitInLine / double(stepsInLine);
   double eta = secondsPerStep * double(options.lastStep - updates);
+  double communication = communicationInLine / double(stepsInLine);
   lineBegin = now;
   stepsInLine = 0;
-  waitInLine = 0;
+  waitInLine = communicationInLine = 0;
   clearProgress();
   absl::FPrintF(options.out,
                 "step %d/%d  loss %.4f  grad_norm %.4f  learning_rate %.3e  tokens_per_second %.0f  data_wait_ms %.2f  "
-                "peak_memory %s  eta %s\n",
+                "%speak_memory %s  eta %s\n",
                 updates, options.lastStep, result.loss, result.gradNorm, result.learningRate, rate, wait,
+                options.communicates ? absl::StrFormat("comm_wait_ms %.2f  ", communication) : "",
                 formatBytes(memory.peakBytes()), formatDuration(eta));
   std::fflush(options.out);
   writeMetrics(absl::StrCat(
       "{\"step\":", updates, ",\"loss\":", jsonNumber(result.loss), ",\"grad_norm\":", jsonNumber(result.gradNorm),
       ",\"learning_rate\":", jsonNumber(result.learningRate), ",\"tokens_per_second\":",
       jsonNumber(std::round(rate * 10) / 10), ",\"data_wait_ms\":", jsonNumber(std::round(wait * 1000) / 1000),
+      options.communicates ? absl::StrCat(",\"comm_wait_ms\":", jsonNumber(std::round(communication * 1000) / 1000))
+                           : "",
       ",\"peak_memory_bytes\":", memory.peakBytes(), ",\"eta_seconds\":", jsonNumber(std::round(eta * 10) / 10), "}"));
 }
 

@@ -16,8 +16,9 @@ struct MonitorOptions {
   int64_t lastStep = 0;    // updates done after it
   int64_t logInterval = 10;
   int64_t tokensPerStep = 0;
-  FILE *out = stdout;       // log lines
-  FILE *terminal = nullptr; // progress between log lines; null: none
+  bool communicates = false; // with other ranks
+  FILE *out = stdout;        // log lines
+  FILE *terminal = nullptr;  // progress between log lines; null: none
 };
 
 /// One thread. Steps are numbered from 1 here: "step n" is the state after n updates. Rates and waits are means since
@@ -53,7 +54,7 @@ private:
   PeakMemory memory;
   double lineBegin; // when the current line's steps began; moved on by evaluations
   int64_t stepsInLine = 0;
-  double waitInLine = 0;
+  double waitInLine = 0, communicationInLine = 0; // milliseconds
   double lastProgress = 0;
   bool progressShown = false;
 };

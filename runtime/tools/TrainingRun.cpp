@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "runtime/base/Clock.h"
 #include "runtime/base/Printable.h"
+#include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/checkpoint/HuggingFace.h"
 #include "runtime/checkpoint/InitialWeights.h"
 #include "runtime/data/TextData.h"
@@ -12,14 +13,22 @@
 #include "runtime/tools/Checkpointing.h"
 #include "runtime/tools/OutputFolder.h"
 #include "runtime/tools/Profile.h"
+#include "runtime/tools/RankProcess.h"
 
 using namespace recipe::rt;
 
-static absl::StatusOr<OutputFolder> openFolder(const LoadedStep &loaded, const RunOptions &options) {
+static bool isFirst(const RunOptions &options) { return !options.ranks || options.ranks->rank() == 0; }
+
+static absl::StatusOr<std::string> folderName(const LoadedStep &loaded, const RunOptions &options) {
   const char *source = options.outputDir ? "--output-dir" : "'experiment.output_dir'";
   std::string path = options.outputDir ? *options.outputDir : loaded.keys.text("experiment.output_dir", "./output");
   if (path.empty())
     return absl::InvalidArgumentError(absl::StrCat(source, " must name a folder, got \"\""));
+  return path;
+}
+
+static absl::StatusOr<OutputFolder> openFolder(const LoadedStep &loaded, const std::string &path,
+                                               const RunOptions &options) {
   // What cannot be written at the end is refused now; the shapes tell how long it will be.
   RCP_ASSIGN_OR_RETURN(std::vector<TensorView> tensors,
                        huggingFaceTensors(*loaded.step, [](uint32_t) -> const std::byte * { return nullptr; }));
@@ -64,43 +73,98 @@ namespace {
 /// One run from its first step to its weights.
 class TrainingRun {
 public:
-  TrainingRun(const RunOptions &options, TextData data, std::unique_ptr<Executor> executor, OutputFolder folder,
-              int64_t last)
-      : options(options), data(std::move(data)), executor(std::move(executor)), folder(std::move(folder)), last(last) {}
-
-  /// Before run(): what the parameters start from instead of what the step initializes them to.
-  void startFrom(InitialWeights weights) { initialWeights = std::move(weights); }
+  /// Everything that can be refused before training. Destroyed without run(), it leaves nothing behind.
+  static absl::StatusOr<std::unique_ptr<TrainingRun>> prepare(const RunOptions &options);
   absl::StatusOr<bool> run();
 
 private:
+  explicit TrainingRun(const RunOptions &options) : options(options) {}
   absl::Status begin();
+  absl::Status restore();
   absl::Status openMonitor();
+  absl::StatusOr<bool> stops();
   absl::StatusOr<int64_t> train();
   absl::Status trainOne(int64_t step);
   absl::Status evaluate(int64_t updates);
   absl::Status writeWeights();
 
-  const RunOptions &options;
+  RunOptions options;
   TextData data;
   std::unique_ptr<Executor> executor;
   std::optional<InitialWeights> initialWeights; // until they are loaded
-  std::unique_ptr<Monitor> monitor;
-  OutputFolder folder;
+  std::unique_ptr<Monitor> monitor;             // of rank 0
+  std::string outputDir;
+  std::optional<OutputFolder> folder; // of rank 0
   std::unique_ptr<Checkpointing> checkpoints;
-  int64_t first = 0; // updates done before this run
-  int64_t last;
+  int64_t first = 0;      // updates done before this run
+  int64_t last = 0;       // done after it
   int64_t evaluated = -1; // updates at the newest evaluation
 };
 
 } // namespace
 
-absl::Status TrainingRun::begin() {
+/// How the launcher's restart goes on: from this run's newest checkpoint, or once more as it was asked to.
+static absl::Status chooseRestart(RunOptions &options, const std::string &outputDir) {
+  std::string found;
+  if (isFirst(options)) {
+    RCP_ASSIGN_OR_RETURN(std::vector<int64_t> steps, listCheckpoints(checkpointsFolder(outputDir)));
+    found = steps.empty() ? "none" : "some";
+  }
+  if (options.ranks)
+    RCP_RETURN_IF_ERROR(broadcast(options.ranks->communicator(), found, options.timeoutSeconds));
+  if (found == "some")
+    options.resume = "latest";
+  else
+    options.overwrite = true; // what is there is this run's
+  return absl::OkStatus();
+}
+
+static absl::StatusOr<LoadedStep> load(const RunOptions &options) {
+  LoadOptions loadOptions;
+  loadOptions.overrides = options.overrides;
+  loadOptions.ranks = options.nodes;
+  return loadStepFile(options.stepPath, loadOptions);
+}
+
+absl::Status recipe::rt::checkStep(const RunOptions &options) { return load(options).status(); }
+
+absl::StatusOr<std::unique_ptr<TrainingRun>> TrainingRun::prepare(const RunOptions &givenOptions) {
+  std::unique_ptr<TrainingRun> run(new TrainingRun(givenOptions));
+  RunOptions &options = run->options;
+  RCP_ASSIGN_OR_RETURN(LoadedStep loaded, load(options));
+  RCP_ASSIGN_OR_RETURN(run->last, lastUpdate(loaded.keys, options.steps));
+  RCP_ASSIGN_OR_RETURN(run->outputDir, folderName(loaded, options));
+  if (options.restarted)
+    RCP_RETURN_IF_ERROR(chooseRestart(options, run->outputDir));
+  RCP_ASSIGN_OR_RETURN(run->initialWeights, openInitialWeights(loaded, options));
+  if (isFirst(options)) {
+    RCP_ASSIGN_OR_RETURN(OutputFolder folder, openFolder(loaded, run->outputDir, options));
+    run->folder.emplace(std::move(folder));
+  }
+  RCP_ASSIGN_OR_RETURN(run->data, openData(loaded));
+  ExecutorOptions executorOptions;
+  executorOptions.threads = options.threads;
+  executorOptions.timed = options.profile;
+  if (options.ranks) {
+    int most = int(loaded.step->manifest().max_threads());
+    RCP_ASSIGN_OR_RETURN(executorOptions.threads, options.ranks->shareHost(options.threads, most));
+    executorOptions.communicator = &options.ranks->communicator();
+    executorOptions.communication.timeoutSeconds = options.timeoutSeconds;
+  }
+  RCP_ASSIGN_OR_RETURN(run->executor, Executor::create(std::move(loaded), executorOptions));
+  return run;
+}
+
+absl::Status TrainingRun::restore() {
   CheckpointingOptions checkpointing;
-  checkpointing.outputDir = folder.name();
+  checkpointing.outputDir = outputDir;
   checkpointing.resume = options.resume;
   checkpointing.overwrite = options.overwrite;
   checkpointing.allowChanges = options.allowChanges;
   checkpointing.dataHash = data.trainingHash;
+  if (options.ranks)
+    checkpointing.communicator = &options.ranks->communicator();
+  checkpointing.timeoutSeconds = options.timeoutSeconds;
   checkpointing.out = options.out;
   checkpointing.err = options.err;
   RCP_ASSIGN_OR_RETURN(checkpoints, Checkpointing::create(*executor, checkpointing));
@@ -109,34 +173,44 @@ absl::Status TrainingRun::begin() {
     initialWeights->load(executor->step(), [&](uint32_t buffer) { return executor->bufferData(buffer); });
   initialWeights.reset();
   RCP_ASSIGN_OR_RETURN(first, checkpoints->restore());
+  return absl::OkStatus();
+}
+
+absl::Status TrainingRun::begin() {
+  RCP_RETURN_IF_ERROR(restore());
   if (first > last)
     return absl::InvalidArgumentError(
         absl::StrCat("--steps must not end before the checkpoint, got ", last, " and its step ", first));
   RCP_RETURN_IF_ERROR(executor->begin(*data.training, first));
   RCP_RETURN_IF_ERROR(checkpoints->settle());
-  return openMonitor();
+  return isFirst(options) ? openMonitor() : absl::OkStatus();
 }
 
 absl::Status TrainingRun::openMonitor() {
   const recipe::abi::Manifest &m = executor->step().manifest();
   MonitorOptions monitorOptions;
-  monitorOptions.metricsPath = folder.metricsPath();
+  monitorOptions.metricsPath = folder->metricsPath();
   monitorOptions.append = checkpoints->goesOn();
   monitorOptions.firstStep = first;
   monitorOptions.lastStep = last;
   monitorOptions.logInterval = std::max<int64_t>(1, executor->keys().integer("logging.log_interval", 10));
   monitorOptions.tokensPerStep = m.global_batch() * m.seq_length();
+  monitorOptions.communicates = executor->plan().ranks > 1;
   monitorOptions.out = options.out;
   monitorOptions.terminal = options.terminal ? options.err : nullptr;
   RCP_ASSIGN_OR_RETURN(monitor, Monitor::create(monitorOptions));
-  absl::FPrintF(options.out, "%s: %d parameters, %d x %d tokens per update, %d %s, arena %s\n", printable(m.name()),
-                m.parameter_count(), m.global_batch(), m.seq_length(), executor->threads(),
+  int64_t ranks = executor->plan().ranks;
+  absl::FPrintF(options.out, "%s: %d parameters, %d x %d tokens per update, %s%d %s, arena %s\n", printable(m.name()),
+                m.parameter_count(), m.global_batch(), m.seq_length(),
+                ranks > 1 ? absl::StrCat(ranks, " nodes x ") : "", executor->threads(),
                 executor->threads() == 1 ? "thread" : "threads", formatBytes(executor->plan().memory.total_bytes()));
   std::fflush(options.out);
   return absl::OkStatus();
 }
 
 absl::Status TrainingRun::trainOne(int64_t step) {
+  if (options.ranks)
+    options.ranks->heartbeat().setStep(step);
   RCP_ASSIGN_OR_RETURN(StepResult result, executor->runStep());
   if (result.skipped) {
     std::string parameter = executor->firstBadParameter();
@@ -148,7 +222,8 @@ absl::Status TrainingRun::trainOne(int64_t step) {
     return absl::FailedPreconditionError(
         absl::StrCat("step ", step + 1, ": ", reason, "; the update was not applied and no weights were written"));
   }
-  monitor->afterStep(result);
+  if (monitor)
+    monitor->afterStep(result);
   int64_t interval = executor->keys().integer("logging.eval_interval", 0);
   if (interval > 0 && (step + 1) % interval == 0)
     RCP_RETURN_IF_ERROR(evaluate(step + 1));
@@ -161,7 +236,8 @@ absl::Status TrainingRun::evaluate(int64_t updates) {
   double begin = nowSeconds();
   RCP_ASSIGN_OR_RETURN(EvaluationResult result, executor->evaluate(*data.evaluation));
   evaluated = updates;
-  monitor->afterEvaluation(updates, result, nowSeconds() - begin);
+  if (monitor)
+    monitor->afterEvaluation(updates, result, nowSeconds() - begin);
   return absl::OkStatus();
 }
 
@@ -169,19 +245,26 @@ absl::Status TrainingRun::writeWeights() {
   RCP_ASSIGN_OR_RETURN(std::vector<TensorView> tensors, huggingFaceTensors(executor->step(), [&](uint32_t buffer) {
                          return executor->bufferData(buffer);
                        }));
-  std::string path = folder.weightsPath();
+  std::string path = folder->weightsPath();
   RCP_RETURN_IF_ERROR(writeSafetensors(path, tensors, WeightsMetadata));
   absl::FPrintF(options.out, "weights %s\n", printable(path));
   return absl::OkStatus();
 }
 
+/// Whether the run ends after this step. All ranks do, or none.
+absl::StatusOr<bool> TrainingRun::stops() {
+  bool own = (options.stopRequested && options.stopRequested()) || (monitor && !monitor->status().ok());
+  return options.ranks ? anyRank(options.ranks->communicator(), own, options.timeoutSeconds) : own;
+}
+
 /// The updates done when the last one was, a stop was asked for, or metrics could not be written.
 absl::StatusOr<int64_t> TrainingRun::train() {
   int64_t done = first;
-  while (done < last && monitor->status().ok()) {
+  while (done < last) {
     RCP_RETURN_IF_ERROR(trainOne(done));
     ++done;
-    if (options.stopRequested && options.stopRequested())
+    RCP_ASSIGN_OR_RETURN(bool stop, stops());
+    if (stop)
       break;
   }
   return done;
@@ -192,10 +275,12 @@ absl::StatusOr<bool> TrainingRun::run() {
   RCP_ASSIGN_OR_RETURN(int64_t done, train());
   if (done == last)
     RCP_RETURN_IF_ERROR(evaluate(done));
-  monitor->clearProgress();
+  if (monitor)
+    monitor->clearProgress();
   RCP_RETURN_IF_ERROR(checkpoints->end(done));
-  RCP_RETURN_IF_ERROR(writeWeights());
-  if (!monitor->status().ok())
+  if (isFirst(options))
+    RCP_RETURN_IF_ERROR(writeWeights());
+  if (monitor && !monitor->status().ok())
     return absl::Status(monitor->status().code(),
                         absl::StrCat(monitor->status().message(), "; the run ended after step ", done, " of ", last,
                                      ", whose weights are written"));
@@ -207,23 +292,11 @@ absl::StatusOr<bool> TrainingRun::run() {
 }
 
 absl::StatusOr<bool> recipe::rt::runTraining(const RunOptions &options) {
-  LoadOptions loadOptions;
-  loadOptions.overrides = options.overrides;
-  loadOptions.ranks = options.nodes;
-  RCP_ASSIGN_OR_RETURN(LoadedStep loaded, loadStepFile(options.stepPath, loadOptions));
-  if (options.nodes != 1)
-    return absl::UnimplementedError(
-        absl::StrCat("--nodes must be 1, got ", options.nodes, ": more than one node comes later"));
-  RCP_ASSIGN_OR_RETURN(int64_t last, lastUpdate(loaded.keys, options.steps));
-  RCP_ASSIGN_OR_RETURN(std::optional<InitialWeights> initial, openInitialWeights(loaded, options));
-  RCP_ASSIGN_OR_RETURN(OutputFolder folder, openFolder(loaded, options));
-  RCP_ASSIGN_OR_RETURN(TextData data, openData(loaded));
-  ExecutorOptions executorOptions;
-  executorOptions.threads = options.threads;
-  executorOptions.timed = options.profile;
-  RCP_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(std::move(loaded), executorOptions));
-  TrainingRun run(options, std::move(data), std::move(executor), std::move(folder), last);
-  if (initial)
-    run.startFrom(*std::move(initial));
-  return run.run();
+  absl::StatusOr<std::unique_ptr<TrainingRun>> run = TrainingRun::prepare(options);
+  // All ranks are ready, or nothing begins.
+  if (options.ranks) {
+    RCP_RETURN_IF_ERROR(agree(options.ranks->communicator(), run.status(), options.timeoutSeconds));
+  }
+  RCP_RETURN_IF_ERROR(run.status());
+  return (*run)->run();
 }

@@ -10,6 +10,8 @@
 
 namespace recipe::rt {
 
+class RankProcess;
+
 struct RunOptions {
   std::string stepPath;
   std::vector<std::string> overrides;   // --set key=value
@@ -20,6 +22,9 @@ struct RunOptions {
   bool overwrite = false;               // replace the results of an earlier run
   std::string resume;                   // "latest", a checkpoint or a run's output folder; empty: from the beginning
   bool allowChanges = false;            // resume although settings that shape training differ
+  bool restarted = false;               // by the launcher: resume from what there is of this run
+  RankProcess *ranks = nullptr;         // of several; null: the only rank
+  double timeoutSeconds = 600;          // for what ranks wait for of each other
   bool profile = false;                 // time per kernel to `err` at the end
   FILE *out = stdout;
   FILE *err = stderr;
@@ -27,8 +32,12 @@ struct RunOptions {
   std::function<bool()> stopRequested; // asked after each step; may be empty
 };
 
-/// Trains, evaluates, writes the weights. True if it was stopped before its last step. Log lines that `out` does not
-/// take end no run; its error flag tells.
+/// Refuses what every rank would refuse for reasons in the step and the settings alone.
+absl::Status checkStep(const RunOptions &options);
+
+/// Trains, evaluates, writes the weights. All ranks of a run call it; rank 0 writes. Whatever it writes to `out` and
+/// `err` is rank 0's to say. True if it was stopped before its last step. Log lines that `out` does not take end no
+/// run; its error flag tells.
 absl::StatusOr<bool> runTraining(const RunOptions &options);
 
 /// What the file says of itself: manifest, memory, recipe.

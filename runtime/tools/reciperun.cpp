@@ -1,13 +1,19 @@
 // reciperun: trains from a compiled step.
+#include "absl/strings/str_cat.h"
 #include "runtime/abi/Container.h"
 #include "runtime/abi/kernel_abi.h"
 #include "runtime/base/Printable.h"
 #include "runtime/base/Process.h"
+#include "runtime/tools/Launcher.h"
+#include "runtime/tools/RankProcess.h"
+#include "runtime/tools/Selftest.h"
 #include "runtime/tools/TrainingRun.h"
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
+#include <filesystem>
 #include <limits>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 using namespace recipe::rt;
@@ -58,21 +64,42 @@ static int finish(int code, const char *lost) {
   return code ? code : kUserError;
 }
 
-static int run(int argc, char **argv) {
-  CLI::App app{"Trains from a compiled step."};
-  RunOptions options;
-  bool manifest = false;
+namespace {
+
+struct Arguments {
+  RunOptions run;
+  LaunchOptions launch;
+  int64_t nodes = 0; // 0: not said
+  bool manifest = false, selftest = false;
+  bool launched = false, progress = false; // the launcher's word to its ranks
+};
+
+} // namespace
+
+static void addOptions(CLI::App &app, Arguments &arguments) {
+  RunOptions &options = arguments.run;
   app.set_version_flag("--version", "reciperun " RECIPEC_VERSION "\nstep format " +
                                         std::to_string(recipe::abi::kStepFormatVersion) + "\nkernel ABI " +
                                         std::to_string(RCP_ABI_VERSION));
-  app.add_option("step", options.stepPath, "file that `recipec compile` wrote")->required();
+  app.add_option("step", options.stepPath,
+                 "file that `recipec compile` wrote; or the word selftest, which tries the connections between nodes")
+      ->required();
   app.add_option("--steps", options.steps, "updates after which the run ends; default: optim.max_steps")
       ->check(CLI::Range(int64_t(0), std::numeric_limits<int64_t>::max()).description(""));
   app.add_option("--set", options.overrides, "change a run-time key: key=value; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--threads", options.threads, "default: one for each CPU, at most target.max_threads")
       ->check(CLI::Range(1, 4096).description(""));
-  app.add_option("--nodes", options.nodes, "data-parallel ranks");
+  app.add_option("--nodes", arguments.nodes,
+                 "ranks, each a process with its part of the batch; default: 1, or those that mpirun or srun started")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 20).description(""));
+  app.add_option("--hostfile", arguments.launch.hostfile, "hosts of the ranks, for mpirun; default: this machine");
+  app.add_option("--timeout", options.timeoutSeconds,
+                 "seconds after which a rank that does not answer is given up; default: 600")
+      ->check(CLI::Range(0.1, 1e6).description(""));
+  app.add_option("--max-restarts", arguments.launch.maxRestarts,
+                 "go on from the newest checkpoint so many times when a rank was lost; default: 0")
+      ->check(CLI::Range(int64_t(0), int64_t(1) << 30).description(""));
   app.add_option("--output-dir", options.outputDir, "instead of experiment.output_dir");
   app.add_flag("--overwrite", options.overwrite,
                "replace the results of an earlier run in that folder; with --resume: newer ones");
@@ -81,8 +108,83 @@ static int run(int argc, char **argv) {
       ->expected(0, 1)
       ->default_str("latest");
   app.add_flag("--allow-changes", options.allowChanges, "resume although settings that shape training differ");
-  app.add_flag("--print-manifest", manifest, "print what the file says of itself and end");
+  app.add_flag("--print-manifest", arguments.manifest, "print what the file says of itself and end");
   app.add_flag("--profile", options.profile, "print the time of each kernel at the end");
+  // Not for users: an empty group is not shown.
+  app.add_flag("--launched", arguments.launched)->group("");
+  app.add_flag("--progress", arguments.progress)->group("");
+  app.add_flag("--restarted", options.restarted)->group("");
+}
+
+/// The only rank.
+static int runAlone(Arguments &arguments) {
+  RunOptions &options = arguments.run;
+  options.terminal = arguments.progress || isatty(STDERR_FILENO);
+  options.stopRequested = [] { return stopSignal != 0; };
+  installStopHandlers();
+  failWritesToClosedPipes();
+  absl::StatusOr<bool> stopped = runTraining(options);
+  if (!stopped.ok())
+    return report(stopped.status());
+  int code = !*stopped ? 0 : arguments.launched ? kExitStopped : 128 + stopSignal;
+  return finish(code, "log lines are missing; metrics and weights are complete");
+}
+
+/// One of several ranks.
+static int runRank(Arguments &arguments, const RankEnvironment &environment) {
+  RunOptions &options = arguments.run;
+  // A stop may be asked for before all ranks are there.
+  options.stopRequested = [] { return stopSignal != 0; };
+  installStopHandlers();
+  failWritesToClosedPipes();
+  if (arguments.launched)
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever started the ranks ends them, even when it cannot
+  absl::StatusOr<RankProcess> ranks = RankProcess::join(environment, options.timeoutSeconds);
+  if (!ranks.ok())
+    return report(ranks.status());
+  options.nodes = ranks->communicator().size();
+  options.ranks = &*ranks;
+  options.terminal = arguments.progress && ranks->rank() == 0;
+  if (ranks->rank() != 0) {
+    options.out = options.err = std::fopen("/dev/null", "we");
+  }
+  absl::StatusOr<bool> stopped =
+      arguments.selftest ? selftest(*ranks, options.timeoutSeconds, options.out) : runTraining(options);
+  absl::Status status = stopped.status();
+  if (status.ok())
+    status = ranks->leave();
+  if (!status.ok()) {
+    int code = status.code() == absl::StatusCode::kInternal ? kOurBug
+               : isLoss(status) && arguments.launched       ? kExitLost
+                                                            : kUserError;
+    std::string name = ranks->rank() == 0 && !isLoss(status) ? "" : absl::StrCat("rank ", ranks->rank(), ": ");
+    ranks->giveUp(status, code, [&] { report(absl::Status(status.code(), absl::StrCat(name, status.message()))); });
+  }
+  if (ranks->rank() != 0)
+    return *stopped ? kExitStopped : 0;
+  return finish(*stopped ? kExitStopped : 0, "log lines are missing; metrics and weights are complete");
+}
+
+/// The launcher. What would fail on every rank fails here, once.
+static int startRanks(Arguments &arguments) {
+  RunOptions &options = arguments.run;
+  options.nodes = arguments.nodes = std::max<int64_t>(1, arguments.nodes);
+  if (!arguments.selftest)
+    if (absl::Status status = checkStep(options); !status.ok())
+      return report(status);
+  if (!arguments.launch.hostfile.empty() && access(arguments.launch.hostfile.c_str(), R_OK) != 0)
+    return report(absl::ErrnoToStatus(errno, absl::StrCat("--hostfile: ", arguments.launch.hostfile)));
+  std::error_code error;
+  arguments.launch.program = std::filesystem::read_symlink("/proc/self/exe", error);
+  arguments.launch.nodes = arguments.nodes;
+  arguments.launch.progress = isatty(STDERR_FILENO);
+  return launch(arguments.launch);
+}
+
+static int run(int argc, char **argv) {
+  CLI::App app{"Trains from a compiled step."};
+  Arguments arguments;
+  addOptions(app, arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &request) {
@@ -92,18 +194,26 @@ static int run(int argc, char **argv) {
     std::fprintf(stderr, "reciperun --help lists the options\n");
     return kUserError;
   }
-  if (manifest) {
-    absl::Status status = printManifest(options.stepPath, stdout);
+  if (arguments.manifest) {
+    absl::Status status = printManifest(arguments.run.stepPath, stdout);
     return status.ok() ? finish(0, "lines are missing") : report(status);
   }
-  options.terminal = isatty(STDERR_FILENO);
-  options.stopRequested = [] { return stopSignal != 0; };
-  installStopHandlers();
-  failWritesToClosedPipes();
-  absl::StatusOr<bool> stopped = runTraining(options);
-  if (!stopped.ok())
-    return report(stopped.status());
-  return finish(*stopped ? 128 + stopSignal : 0, "log lines are missing; metrics and weights are complete");
+  arguments.selftest = arguments.run.stepPath == "selftest";
+  arguments.launch.arguments.assign(argv + 1, argv + argc);
+  if (std::optional<RankEnvironment> environment = rankEnvironment(std::getenv)) {
+    if (arguments.nodes > 0 && environment->size > 0 && arguments.nodes != environment->size)
+      return report(
+          absl::InvalidArgumentError(absl::StrCat("--nodes must be the number of ranks that ", environment->starter,
+                                                  " started, got ", arguments.nodes, " and ", environment->size)));
+    // One rank of one needs nobody.
+    if (environment->size != 1)
+      return runRank(arguments, *environment);
+  } else if (!arguments.launched && (arguments.nodes > 1 || arguments.launch.maxRestarts > 0)) {
+    return startRanks(arguments);
+  }
+  if (arguments.selftest)
+    return report(absl::InvalidArgumentError("selftest: --nodes must be at least 2, one has nobody to talk to"));
+  return runAlone(arguments);
 }
 
 int main(int argc, char **argv) {

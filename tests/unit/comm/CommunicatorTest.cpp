@@ -26,6 +26,14 @@ TEST(CommunicatorTest, BroadcastIsRankZeros) {
     });
 }
 
+TEST(CommunicatorTest, OneRankIsEnough) {
+  for (int size : {1, 2, 5, 8})
+    onRanks(size, [&](Communicator &comm) {
+      EXPECT_EQ(*anyRank(comm, comm.rank() == size - 1, 10), true);
+      EXPECT_EQ(*anyRank(comm, false, 10), false);
+    });
+}
+
 TEST(CommunicatorTest, BarrierWaitsForTheLast) {
   std::atomic<int> arrived{0};
   onRanks(8, [&](Communicator &comm) {

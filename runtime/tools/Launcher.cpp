@@ -1,0 +1,198 @@
+#include "runtime/tools/Launcher.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/base/Clock.h"
+#include "runtime/tools/ChildProcess.h"
+#include "runtime/tools/StarterOutput.h"
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+using namespace recipe::rt;
+
+std::vector<std::string> recipe::rt::mpirunCommand(const LaunchOptions &options, bool root, bool readsOtherMemory) {
+  // Ranks pin their threads themselves: only they know how many they run.
+  std::vector<std::string> command = {"mpirun",    "-n",   std::to_string(options.nodes),
+                                      "--bind-to", "none", "--oversubscribe"};
+  if (root)
+    command.push_back("--allow-run-as-root");
+  if (!options.hostfile.empty()) {
+    command.push_back("--hostfile");
+    command.push_back(options.hostfile);
+  }
+  // Containers often forbid what ranks on one host would use to read each other's memory; then it is copied twice.
+  if (!readsOtherMemory)
+    command.insert(command.end(), {"--mca", "btl_vader_single_copy_mechanism", "none"});
+  return command;
+}
+
+static std::vector<std::string> rankCommand(const LaunchOptions &options, int64_t attempt) {
+  std::vector<std::string> command;
+  if (options.nodes > 1)
+    command = mpirunCommand(options, geteuid() == 0, canReadMemoryOfOthers());
+  command.push_back(options.program);
+  command.insert(command.end(), options.arguments.begin(), options.arguments.end());
+  command.push_back("--launched");
+  if (options.progress)
+    command.push_back("--progress");
+  if (attempt > 0)
+    command.push_back("--restarted");
+  return command;
+}
+
+static void say(const std::string &text) { std::fprintf(stderr, "reciperun: %s\n", text.c_str()); }
+
+namespace {
+
+/// One start of the ranks, to their end.
+class Attempt {
+public:
+  Attempt(int signals, int &stopSignal)
+      : signals(signals), stopSignal(stopSignal),
+        output([](const std::string &text) { std::fputs(text.c_str(), stderr); }) {}
+
+  /// Of the starter (mpirun, or the only rank), as of waitpid().
+  absl::StatusOr<int> run(const std::vector<std::string> &command);
+  const StarterOutput &messages() const { return output; }
+  bool killed() const { return isKilled; }
+
+private:
+  void onSignal(int signal);
+  void readOutput();
+  void hurry();
+
+  int signals; // a signalfd
+  int &stopSignal;
+  StarterOutput output;
+  ChildProcess child;
+  bool isKilled = false; // at the user's second word
+  int64_t killAt = 0;    // nanoseconds; 0: no reason to
+};
+
+} // namespace
+
+absl::StatusOr<int> Attempt::run(const std::vector<std::string> &command) {
+  RCP_ASSIGN_OR_RETURN(child, ChildProcess::start(command));
+  while (!child.ended()) {
+    pollfd waits[] = {{signals, POLLIN, 0}, {child.errors(), POLLIN, 0}};
+    poll(waits, 2, killAt ? 100 : 1000);
+    signalfd_siginfo info;
+    while (read(signals, &info, sizeof info) == ssize_t(sizeof info))
+      onSignal(int(info.ssi_signo));
+    if (child.errors() >= 0)
+      readOutput();
+    hurry();
+    child.poll();
+  }
+  // Whoever the starter left behind.
+  while (child.poll()) {
+    killChildren();
+    usleep(2000);
+  }
+  // What they wrote last is still in the pipe.
+  if (child.errors() >= 0)
+    readOutput();
+  output.end();
+  return child.status();
+}
+
+void Attempt::onSignal(int signal) {
+  if (signal == SIGCHLD)
+    return;
+  if (stopSignal == 0) {
+    stopSignal = signal;
+    child.send(SIGUSR1);
+  } else if (signal != SIGHUP) {
+    child.send(SIGTERM);
+    isKilled = true;
+    killAt = nowNanoseconds() + 3'000'000'000;
+  }
+}
+
+void Attempt::readOutput() {
+  char bytes[4096];
+  while (true) {
+    ssize_t count = read(child.errors(), bytes, sizeof bytes);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count == 0)
+      child.closeErrors();
+    if (count <= 0)
+      break;
+    output.take(std::string(bytes, size_t(count)));
+  }
+  std::fflush(stderr);
+}
+
+/// A rank has failed or the user is impatient: whoever is still there after a while does not end by itself.
+void Attempt::hurry() {
+  if (killAt == 0 && (output.sawError() || output.death()))
+    killAt = nowNanoseconds() + 10'000'000'000;
+  if (killAt != 0 && nowNanoseconds() > killAt) {
+    killChildren();
+    killAt = nowNanoseconds() + 100'000'000;
+  }
+}
+
+/// Our exit code, and whether a restart may help.
+struct Outcome {
+  int code;
+  bool lost;
+};
+
+static Outcome judge(int status, const Attempt &ranks, int stopSignal) {
+  const StarterOutput &output = ranks.messages();
+  // A first stop, too, ends an mpirun that does not yet listen.
+  if (ranks.killed() || (WIFSIGNALED(status) && stopSignal != 0))
+    return {128 + stopSignal, false};
+  if (WIFSIGNALED(status)) {
+    say(absl::StrCat("error: the process that starts the ranks was ended by signal ", WTERMSIG(status), " (",
+                     strsignal(WTERMSIG(status)), ")"));
+    return {1, true};
+  }
+  int code = WEXITSTATUS(status);
+  if (code == kExitStopped)
+    return {128 + (stopSignal ? stopSignal : int(SIGUSR1)), false};
+  if (const auto &death = output.death()) {
+    if (stopSignal == 0 || !output.sawError())
+      say(absl::StrCat("error: rank ", death->rank, " (host ", death->host, ") was ended by signal ", death->signal,
+                       " (", strsignal(death->signal), ")"));
+    return {1, stopSignal == 0};
+  }
+  if (code == kExitLost)
+    return {1, stopSignal == 0};
+  if (code != 0 && !output.sawError())
+    say(absl::StrCat("error: the ranks ended with exit code ", code, " and said nothing"));
+  return {code == 70 ? 70 : code == 0 ? 0 : 1, false};
+}
+
+/// Signals of which the launcher must not die; they are read from the descriptor.
+static int takeSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD})
+    sigaddset(&set, signal);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+int recipe::rt::launch(const LaunchOptions &options) {
+  adoptOrphans();
+  int signals = takeSignals();
+  int stopSignal = 0;
+  for (int64_t attempt = 0;; ++attempt) {
+    Attempt ranks(signals, stopSignal);
+    absl::StatusOr<int> status = ranks.run(rankCommand(options, attempt));
+    if (!status.ok()) {
+      say(absl::StrCat("error: ", status.status().message()));
+      return 1;
+    }
+    Outcome outcome = judge(*status, ranks, stopSignal);
+    if (!outcome.lost || attempt >= options.maxRestarts)
+      return outcome.code;
+    say(absl::StrCat("restart ", attempt + 1, " of ", options.maxRestarts));
+  }
+}

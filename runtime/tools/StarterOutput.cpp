@@ -1,0 +1,101 @@
+#include "runtime/tools/StarterOutput.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+using namespace recipe::rt;
+
+static bool isRule(const std::string &line) {
+  return line.size() >= 40 && line.find_first_not_of('-') == std::string::npos;
+}
+
+/// Of mpirun and of the MPI library in the ranks: notes about messages and about signals that we sent.
+static bool isNote(const std::string &line) {
+  for (const char *known : {"has sent help message", "have sent help message", "orte_base_help_aggregate",
+                            "mpirun: Forwarding signal", "mpirun: abort is already in progress"})
+    if (absl::StrContains(line, known))
+      return true;
+  return false;
+}
+
+/// What the MPI library says when the rank at the other end is gone.
+static bool isAftermath(const std::string &line) {
+  return absl::StartsWith(line, "[") && absl::StrContains(line, "Read -1, expected");
+}
+
+void StarterOutput::take(const std::string &bytes) {
+  for (size_t begin = 0; begin < bytes.size();) {
+    size_t end = bytes.find('\n', begin);
+    if (end == std::string::npos) {
+      line += bytes.substr(begin);
+      break;
+    }
+    line += bytes.substr(begin, end - begin);
+    if (passing)
+      pass(line + "\n");
+    else
+      takeLine(line);
+    line.clear();
+    passing = false;
+    begin = end + 1;
+  }
+  // A line that mpirun may have begun waits until it is whole.
+  if (!line.empty() && !inBlock && (passing || line.find_first_of("-[rm") != 0)) {
+    pass(line);
+    line.clear();
+    passing = true;
+  }
+}
+
+void StarterOutput::end() {
+  if (!line.empty())
+    takeLine(line);
+  line.clear();
+  if (inBlock)
+    takeBlock();
+  inBlock = false;
+}
+
+void StarterOutput::takeLine(const std::string &whole) {
+  if (isRule(whole)) {
+    if (inBlock)
+      takeBlock();
+    inBlock = !inBlock;
+    block.clear();
+  } else if (inBlock) {
+    absl::StrAppend(&block, whole, "\n");
+  } else if (absl::StartsWith(whole, "reciperun: error: ")) {
+    error = true;
+    if (errors.insert(whole).second)
+      pass(whole + "\n");
+  } else if (!isNote(whole) && !(error && isAftermath(whole))) {
+    pass(whole + "\n");
+  }
+}
+
+/// Lines of unequal length into one.
+static std::string flat(const std::string &text) {
+  return absl::StrJoin(absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty()), " ");
+}
+
+void StarterOutput::takeBlock() {
+  std::string text = flat(block);
+  Death death;
+  char host[256] = "";
+  size_t at = text.find("process rank ");
+  if (at != std::string::npos &&
+      std::sscanf(text.c_str() + at, "process rank %d with PID %*d on node %255s exited on signal %d", &death.rank,
+                  host, &death.signal) == 3) {
+    death.host = host;
+    if (!dead)
+      dead = death;
+    return;
+  }
+  // What a rank that ends with an exit code makes it say; the rank itself said why.
+  for (const char *known : {"MPI_ABORT was invoked", "a non-zero exit code", "exited with non-zero status"})
+    if (absl::StrContains(text, known))
+      return;
+  for (absl::string_view one : absl::StrSplit(block, '\n', absl::SkipWhitespace()))
+    pass(absl::StrCat("mpirun: ", one, "\n"));
+}

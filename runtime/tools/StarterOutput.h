@@ -1,0 +1,47 @@
+// What comes out of mpirun's standard error: our ranks' messages pass, its own are understood, and shown only where
+// they say something that the user does not learn otherwise.
+#ifndef RUNTIME_TOOLS_STARTEROUTPUT_H
+#define RUNTIME_TOOLS_STARTEROUTPUT_H
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace recipe::rt {
+
+/// One thread. Lines pass when they are whole, others (progress on a terminal) at once.
+class StarterOutput {
+public:
+  explicit StarterOutput(std::function<void(const std::string &)> pass) : pass(std::move(pass)) {}
+
+  void take(const std::string &bytes);
+  /// Nothing more comes.
+  void end();
+
+  /// A process that a signal ended, as mpirun saw it.
+  struct Death {
+    int rank = 0;
+    std::string host;
+    int signal = 0;
+  };
+  const std::optional<Death> &death() const { return dead; }
+  /// Whether a message of ours says what was wrong.
+  bool sawError() const { return error; }
+
+private:
+  void takeLine(const std::string &line);
+  void takeBlock();
+
+  std::function<void(const std::string &)> pass;
+  std::string line;     // begun
+  bool passing = false; // its beginning has passed
+  bool inBlock = false; // between two of mpirun's rules
+  std::string block;
+  std::set<std::string> errors; // of ours, each of which passes once
+  std::optional<Death> dead;
+  bool error = false;
+};
+
+} // namespace recipe::rt
+#endif

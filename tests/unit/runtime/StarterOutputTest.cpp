@@ -1,0 +1,75 @@
+#include "runtime/tools/StarterOutput.h"
+#include <gtest/gtest.h>
+
+using namespace recipe::rt;
+
+namespace {
+const std::string rule(74, '-');
+
+struct Shown {
+  std::string text;
+  StarterOutput output{[this](const std::string &part) { text += part; }};
+};
+} // namespace
+
+TEST(StarterOutputTest, LinesOfTheRanksPassAndProgressAtOnce) {
+  Shown shown;
+  shown.output.take("a line\nstep 1/10");
+  EXPECT_EQ(shown.text, "a line\nstep 1/10");
+  shown.output.take("\rstep 2/10");
+  EXPECT_EQ(shown.text, "a line\nstep 1/10\rstep 2/10");
+  shown.output.take("\nrec");
+  shown.output.take("iperun: done\n");
+  EXPECT_EQ(shown.text, "a line\nstep 1/10\rstep 2/10\nreciperun: done\n");
+  EXPECT_FALSE(shown.output.sawError());
+}
+
+TEST(StarterOutputTest, AnErrorOfSeveralRanksPassesOnce) {
+  Shown shown;
+  shown.output.take("reciperun: error: no such file\nreciperun: error: no such file\nreciperun: error: other\n");
+  EXPECT_EQ(shown.text, "reciperun: error: no such file\nreciperun: error: other\n");
+  EXPECT_TRUE(shown.output.sawError());
+}
+
+TEST(StarterOutputTest, ADeathIsUnderstood) {
+  Shown shown;
+  std::string text = rule +
+                     "\nPrimary job  terminated normally, but 1 process returned\na non-zero exit code. Per "
+                     "user-direction, the job has been aborted.\n" +
+                     rule + "\n" + rule +
+                     "\nmpirun noticed that process rank 3 with PID 0 on node vm-7 exited on signal 9 (Killed).\n" +
+                     rule + "\n";
+  // However it is cut.
+  for (char c : text)
+    shown.output.take(std::string(1, c));
+  shown.output.end();
+  EXPECT_EQ(shown.text, "");
+  ASSERT_TRUE(shown.output.death());
+  EXPECT_EQ(shown.output.death()->rank, 3);
+  EXPECT_EQ(shown.output.death()->host, "vm-7");
+  EXPECT_EQ(shown.output.death()->signal, 9);
+}
+
+TEST(StarterOutputTest, WhatItCannotKnowPasses) {
+  Shown shown;
+  shown.output.take("[vm:12] 1 more process has sent help message help-mpi-api.txt / mpi-abort\n" + rule +
+                    "\nThere are not enough slots available in the system\n\nto satisfy the 4 slots\n" + rule + "\n");
+  shown.output.take("[vm:12] *** Process received signal ***\n");
+  EXPECT_EQ(shown.text, "mpirun: There are not enough slots available in the system\nmpirun: to satisfy the 4 slots\n"
+                        "[vm:12] *** Process received signal ***\n");
+  EXPECT_FALSE(shown.output.death());
+}
+
+TEST(StarterOutputTest, TheAftermathOfAnErrorIsNone) {
+  Shown shown;
+  shown.output.take("[vm:12] Read -1, expected 8192, errno = 14\nreciperun: error: rank 1 is missing\n"
+                    "[vm:12] Read -1, expected 8192, errno = 14\nmpirun: Forwarding signal 10 to job\n");
+  EXPECT_EQ(shown.text, "[vm:12] Read -1, expected 8192, errno = 14\nreciperun: error: rank 1 is missing\n");
+}
+
+TEST(StarterOutputTest, ABlockThatEndsEarlyIsShown) {
+  Shown shown;
+  shown.output.take(rule + "\nsomething odd");
+  shown.output.end();
+  EXPECT_EQ(shown.text, "mpirun: something odd\n");
+}
