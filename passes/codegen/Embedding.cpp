@@ -7,10 +7,12 @@
 //   are order[starts[v] .. starts[v + 1]).
 //
 // family "embedding_grad": a workgroup owns `rows` rows of the table and `block` columns.
-//   spec      channels, nodes, accumulate (0 or 1), rows, block
+//   spec      channels, nodes, accumulate (0 or 1), rows, block, strip (vectors of columns summed together)
 //   scalars   rows of the table, tokens of a batch node
 //   buffers   dy, starts, order, [accumulator,] result; the result may be the accumulator: then rows without a token
 //   cost nothing
+//   scratch   pendingBytes(nodes, strip)
+#include "passes/codegen/NodeTree.h"
 #include "passes/codegen/RowFamilies.h"
 
 using namespace llvm;
@@ -65,8 +67,8 @@ class EmbeddingGrad {
 public:
   EmbeddingGrad(KernelBuilder &b, DictionaryAttr spec)
       : b(b), channels(specInt(spec, "channels")), nodes(specInt(spec, "nodes")), rows(specInt(spec, "rows")),
-        block(specInt(spec, "block")), accumulate(specInt(spec, "accumulate")), accumulator(b.buffer(3)),
-        result(accumulate ? b.buffer(4) : b.buffer(3)), tokensPerNode(b.scalar(1)) {}
+        block(specInt(spec, "block")), strip(specInt(spec, "strip")), accumulate(specInt(spec, "accumulate")),
+        accumulator(b.buffer(3)), result(accumulate ? b.buffer(4) : b.buffer(3)), tokensPerNode(b.scalar(1)) {}
 
   void emit() {
     if (accumulate)
@@ -92,8 +94,6 @@ public:
   }
 
 private:
-  static constexpr int64_t kStrip = 4; // vectors summed together
-
   Address place(Address table, Val row, Val column) { return b.at(table, b.iadd(b.imul(row, channels), column)); }
 
   void emptyRow(Val row, Val firstColumn, Val endColumn) {
@@ -108,24 +108,22 @@ private:
   }
 
   void sumRow(Val row, Val begin, Val end, Val firstColumn, Val endColumn) {
-    int64_t step = kStrip * kLanes;
+    int64_t step = strip * kLanes;
     Val count = b.isub(endColumn, firstColumn);
     Val whole = b.iadd(firstColumn, b.isub(count, b.irem(count, step)));
-    b.forLoop(firstColumn, whole, b.i64(step), [&](Val column) { sumStrip(row, begin, end, column, kStrip, nullptr); });
+    b.forLoop(firstColumn, whole, b.i64(step), [&](Val column) { sumStrip(row, begin, end, column, strip, nullptr); });
     b.forLanes(whole, endColumn, [&](Val column, Val mask) { sumStrip(row, begin, end, column, 1, mask); });
   }
 
-  void sumStrip(Val row, Val begin, Val end, Val column, unsigned vectors, Val mask) {
-    auto at = [&](Address table, Val place, unsigned v) { return b.at(table, b.iadd(place, int64_t(v) * kLanes)); };
+  void sumStrip(Val row, Val begin, Val end, Val column, int64_t vectors, Val mask) {
+    auto at = [&](Address table, Val place, int64_t v) { return b.at(table, b.iadd(place, v * kLanes)); };
     Val target = b.iadd(b.imul(row, channels), column);
     // One chain for each node, through the row's tokens in order.
-    SmallVector<Vals> chains(vectors);
-    Val next = begin;
-    for (int64_t node = 0; node < nodes; ++node) {
-      Vals carried = {next};
-      for (unsigned v = 0; v < vectors; ++v)
+    Vals totals = treeOfNodes(b, nodes, b.scratch(), {begin}, [&](Val node, ValRange first) {
+      Vals carried = {first[0]};
+      for (int64_t v = 0; v < vectors; ++v)
         carried.push_back(accumulate ? b.loadLanes(at(accumulator, target, v), mask) : b.lanes(0.0));
-      Val limit = b.imul(tokensPerNode, node + 1);
+      Val limit = b.imul(tokensPerNode, b.iadd(node, 1));
       carried = b.whileLoop(
           carried,
           [&](ValRange now) {
@@ -136,22 +134,20 @@ private:
           [&](ValRange now) {
             Val from = b.iadd(b.imul(tokenAt(now[0]), channels), column);
             Vals following = {b.iadd(now[0], 1)};
-            for (unsigned v = 0; v < vectors; ++v)
-              following.push_back(b.add(now[1 + v], b.loadLanes(at(b.buffer(0), from, v), mask)));
+            for (int64_t v = 0; v < vectors; ++v)
+              following.push_back(b.add(now[size_t(1 + v)], b.loadLanes(at(b.buffer(0), from, v), mask)));
             return following;
           });
-      next = carried[0];
-      for (unsigned v = 0; v < vectors; ++v)
-        chains[v].push_back(carried[1 + v]);
-    }
-    for (unsigned v = 0; v < vectors; ++v)
-      b.storeLanes(at(result, target, v), b.treeSum(chains[v]), mask);
+      return NodeValues{Vals(carried.begin() + 1, carried.end()), {carried[0]}};
+    });
+    for (int64_t v = 0; v < vectors; ++v)
+      b.storeLanes(at(result, target, v), totals[size_t(v)], mask);
   }
 
   Val tokenAt(Val index) { return loadIndex(b, b.at(b.buffer(2), index)); }
 
   KernelBuilder &b;
-  int64_t channels, nodes, rows, block;
+  int64_t channels, nodes, rows, block, strip;
   bool accumulate;
   Address accumulator, result;
   Val tokensPerNode;

@@ -5,6 +5,7 @@
 // tree: as many whole segments as fit share a chunk (and their tree is that of one gemm), the results of chunks are
 // nodes of a binary counter.
 #include "mlir/IR/Builders.h"
+#include "passes/NodeTreeShape.h"
 #include "passes/select/GemmLaunch.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -77,7 +78,8 @@ public:
                  {"channels", 1},
                  {"nodes", nodes},
                  {"block", 16},
-                 {"accumulate", accumulator >= 0}});
+                 {"strip", 1}});
+    launch.spec.push_back(b.getNamedAttr("accumulate", b.getDenseI64ArrayAttr({accumulator >= 0})));
     launch.arguments.push_back({ArgumentKind::Temp, temp});
     if (accumulator >= 0) {
       launch.arguments.push_back({ArgumentKind::Operand, accumulator});
@@ -85,7 +87,7 @@ public:
     }
     launch.arguments.push_back({ArgumentKind::Result, result});
     launch.workgroups = train::kPositionSegments;
-    launch.scratchBytes = nodes * 16 * 4;
+    launch.scratchBytes = pendingBytes(nodes, 1);
     launch.flops = tokens(), launch.bytes = tokens() * 4;
     plan.launches.push_back(std::move(launch));
   }

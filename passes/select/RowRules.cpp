@@ -1,5 +1,6 @@
 // Ops over rows of channels, and sums over tokens.
 #include "mlir/IR/Builders.h"
+#include "passes/NodeTreeShape.h"
 #include "passes/select/LaunchCost.h"
 
 using namespace mlir;
@@ -8,6 +9,7 @@ using recipe::step::ArgumentKind;
 namespace recipe::select {
 namespace {
 
+constexpr int64_t kLanes = 16;
 constexpr int64_t kGrain = 16384; // elements of one operand per workgroup: 64 KiB
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
@@ -81,37 +83,47 @@ LogicalResult rmsNormRule(Operation *op, const step::TargetInfo &, KernelPlan &p
   return success();
 }
 
-// The vector gradients of `op`: `inputs` read, one accumulator for each result or none.
+// Vectors of columns summed together, so that their chains overlap: those of all outputs fill half the registers at
+// most.
+int64_t columnStrip(const step::TargetInfo &target, int64_t channels, int64_t outputs) {
+  int64_t registersPerVector = std::max<int64_t>(1, kLanes * 32 / target.vectorBits), strip = 8;
+  while (strip > 1 && (strip * outputs * registersPerVector > target.vectorRegisters / 2 || strip * kLanes > channels))
+    strip /= 2;
+  return strip;
+}
+
+// The vector gradients of `op`: `inputs` read, an accumulator or none for each result.
 Launch columnSum(Operation *op, StringRef kind, int64_t nodes, ValueRange inputs, ArrayRef<Value> accumulators,
-                 ValueRange results, KernelPlan &plan) {
+                 ValueRange results, const step::TargetInfo &target, KernelPlan &plan) {
   constexpr int64_t kBlock = 256; // columns: 1 KiB of each token
   ArrayRef<int64_t> shape = shapeOf(inputs[0]);
-  bool accumulate = accumulators[0] != nullptr;
   RowLaunch launch(op, "column_sum");
   launch.with("kind", launch.builder.getStringAttr(kind)).with("samples", shape[0]).with("positions", shape[1]);
-  launch.with("channels", shape[2]).with("nodes", nodes).with("block", kBlock).with("accumulate", accumulate);
+  launch.with("channels", shape[2]).with("nodes", nodes).with("block", kBlock);
   launch.takes(op, inputs);
-  if (accumulate) {
+  SmallVector<int64_t> accumulate;
+  for (auto [accumulator, result] : llvm::zip(accumulators, results)) {
+    accumulate.push_back(accumulator != nullptr);
     // An accumulator by its own operand number: two operands may be the same value.
-    for (auto [accumulator, result] : llvm::zip(accumulators, results)) {
-      for (OpOperand &operand : llvm::reverse(op->getOpOperands()))
-        if (operand.get() == accumulator) {
-          launch.arguments.push_back({ArgumentKind::Operand, operand.getOperandNumber()});
-          plan.inPlace.push_back({cast<OpResult>(result).getResultNumber(), operand.getOperandNumber()});
-          break;
-        }
-    }
+    for (OpOperand &operand : llvm::reverse(op->getOpOperands()))
+      if (operand.get() == accumulator) {
+        launch.arguments.push_back({ArgumentKind::Operand, operand.getOperandNumber()});
+        plan.inPlace.push_back({cast<OpResult>(result).getResultNumber(), operand.getOperandNumber()});
+        break;
+      }
   }
+  int64_t outputs = int64_t(results.size()), strip = columnStrip(target, shape[2], outputs);
+  launch.with("accumulate", launch.builder.getDenseI64ArrayAttr(accumulate)).with("strip", strip);
   launch.gives(results);
   launch.workgroups = train::kPositionSegments * llvm::divideCeil(shape[2], kBlock);
-  launch.scratchBytes = int64_t(results.size()) * nodes * kBlock * 4;
+  launch.scratchBytes = pendingBytes(nodes, outputs * strip);
   return launch;
 }
 
-LogicalResult biasGradRule(Operation *op, const step::TargetInfo &, KernelPlan &plan) {
+LogicalResult biasGradRule(Operation *op, const step::TargetInfo &target, KernelPlan &plan) {
   auto grad = cast<train::BiasGradOp>(op);
-  Launch launch =
-      columnSum(op, "bias", grad.getBatchNodes(), {grad.getDy()}, {grad.getAccumulator()}, {grad.getResult()}, plan);
+  Launch launch = columnSum(op, "bias", grad.getBatchNodes(), {grad.getDy()}, {grad.getAccumulator()},
+                            {grad.getResult()}, target, plan);
   addCost(launch, op);
   plan.launches.push_back(launch);
   return success();
@@ -134,23 +146,21 @@ LogicalResult addNormGrad(Operation *op, Launch sums, RowLaunch dx, ValueRange i
   return success();
 }
 
-LogicalResult layerNormGradRule(Operation *op, const step::TargetInfo &, KernelPlan &plan) {
+LogicalResult layerNormGradRule(Operation *op, const step::TargetInfo &target, KernelPlan &plan) {
   auto grad = cast<train::LayerNormGradOp>(op);
-  if (!grad.getGainAccumulator() != !grad.getBiasAccumulator())
-    return op->emitOpError("kernels take both accumulators or none, got one");
-  Launch sums =
-      columnSum(op, "layer_norm", grad.getBatchNodes(), {grad.getDy(), grad.getX(), grad.getMean(), grad.getRstd()},
-                {grad.getGainAccumulator(), grad.getBiasAccumulator()}, {grad.getDgain(), grad.getDbias()}, plan);
+  Launch sums = columnSum(
+      op, "layer_norm", grad.getBatchNodes(), {grad.getDy(), grad.getX(), grad.getMean(), grad.getRstd()},
+      {grad.getGainAccumulator(), grad.getBiasAccumulator()}, {grad.getDgain(), grad.getDbias()}, target, plan);
   RowLaunch dx(op, "norm_grad");
   dx.with("centered", 1);
   return addNormGrad(op, sums, dx, {grad.getDy(), grad.getX(), grad.getGain(), grad.getMean(), grad.getRstd()},
                      grad.getX(), grad.getDx(), plan);
 }
 
-LogicalResult rmsNormGradRule(Operation *op, const step::TargetInfo &, KernelPlan &plan) {
+LogicalResult rmsNormGradRule(Operation *op, const step::TargetInfo &target, KernelPlan &plan) {
   auto grad = cast<train::RmsNormGradOp>(op);
   Launch sums = columnSum(op, "rms_norm", grad.getBatchNodes(), {grad.getDy(), grad.getX(), grad.getRstd()},
-                          {grad.getGainAccumulator()}, {grad.getDgain()}, plan);
+                          {grad.getGainAccumulator()}, {grad.getDgain()}, target, plan);
   RowLaunch dx(op, "norm_grad");
   dx.with("centered", int64_t(0));
   return addNormGrad(op, sums, dx, {grad.getDy(), grad.getX(), grad.getGain(), grad.getRstd()}, grad.getX(),
@@ -194,6 +204,7 @@ LogicalResult embeddingRule(Operation *op, const step::TargetInfo &, KernelPlan 
 
 LogicalResult embeddingGradRule(Operation *op, const step::TargetInfo &, KernelPlan &plan) {
   constexpr int64_t kBlock = 128; // columns; rows of frequent ids are shared by several workgroups
+  constexpr int64_t kStrip = 4;   // vectors summed together
   auto grad = cast<train::EmbeddingGradOp>(op);
   int64_t rows = shapeOf(grad.getResult())[0], channels = shapeOf(grad.getResult())[1];
   int64_t tokens = elementsOf(grad.getIds()), nodes = grad.getBatchNodes();
@@ -212,7 +223,8 @@ LogicalResult embeddingGradRule(Operation *op, const step::TargetInfo &, KernelP
       .with("nodes", nodes)
       .with("accumulate", accumulate)
       .with("rows", grain)
-      .with("block", kBlock);
+      .with("block", kBlock)
+      .with("strip", kStrip);
   sum.takes(op, grad.getDy()).takesTemp(0).takesTemp(1);
   if (accumulate) {
     sum.arguments.push_back({ArgumentKind::Operand, 2});
@@ -221,6 +233,7 @@ LogicalResult embeddingGradRule(Operation *op, const step::TargetInfo &, KernelP
   sum.gives(grad.getResult());
   sum.scalars = {rows, tokens / nodes};
   sum.workgroups = llvm::divideCeil(rows, grain) * llvm::divideCeil(channels, kBlock);
+  sum.scratchBytes = pendingBytes(nodes, kStrip);
   addCost(sum, op);
   plan.launches.push_back(sum);
   return success();

@@ -41,6 +41,20 @@ TEST_P(RecipesCompileTest, PrintsItsCertificate) {
   }
 }
 
+// As many segments as there may be, and as many samples in a micro-batch: the kernels sum them in loops. (Unrolled
+// trees once made code generation take minutes.)
+TEST(ManySegments, CodeKeepsItsSize) {
+  Workspace space;
+  std::string compile = "recipec compile " RECIPEC_SOURCE_DIR "/recipes/quickstart.recipe";
+  space.must(compile + " -o few.bin");
+  space.must(compile + " --set numerics.segments=16 --set numerics.batch_segments=64 --set data.batch_size=64" +
+             " -o many.bin");
+  size_t few = space.step("few.bin").objects(0).data().size();
+  size_t many = space.step("many.bin").objects(0).data().size();
+  EXPECT_GT(few, 50000u);
+  EXPECT_LT(many, few + few / 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Recipes, RecipesCompileTest,
     testing::Values(Large{"llama7b", 6738415616, {1, 2, 4, 8}}, Large{"gpt2-124m", 124439808, {1, 2}},

@@ -89,6 +89,7 @@ void addPairs(std::vector<KernelCase> &cases) {
         caseOf(form + "LongSegments",
                {form, {20}, 0, 37, {2500, 1700}, {train::equalSegments(2500, 4), train::equalSegments(1700, 4)}}));
   }
+  cases.push_back(caseOf("tnNodes64", {"tn", {64, 3}, 20, 40, {}, {train::equalSegments(192, 64)}}));
   cases.push_back(caseOf("tnPairs", {"tn", {3, 7}, 20, 40, {}, {train::oneSegment(21), train::oneSegment(21)}, true}));
 }
 
@@ -135,6 +136,7 @@ std::vector<KernelCase> lossCases() {
                                                               {4, 7, 33, 257, 1, true},
                                                               {8, 3, 16, 130, 8},
                                                               {16, 2, 8, 16, 16},
+                                                              {64, 2, 8, 16, 64},
                                                               {1, 12, 5, 513, 1, true, 1},
                                                               // Several chunks: of equal length, with a shorter last
                                                               // one; nodes of several chunks, chunks of several nodes.

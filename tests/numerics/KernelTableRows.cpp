@@ -20,17 +20,22 @@ struct Size {
 };
 
 // Odd rows, tails, fewer positions than segments, an empty last segment (9 positions: segments of 2), more columns than
-// one workgroup's.
-const Size sizes[] = {{1, 1, 1, 1, false},  {3, 5, 7, 1, true},    {2, 9, 16, 2, false},   {4, 13, 33, 4, false},
-                      {8, 6, 48, 8, false}, {1, 40, 300, 1, true}, {2, 37, 520, 1, false}, {16, 3, 257, 16, false}};
+// one workgroup's, as many batch nodes as there may be.
+const Size sizes[] = {{1, 1, 1, 1, false},     {3, 5, 7, 1, true},    {2, 9, 16, 2, false},   {4, 13, 33, 4, false},
+                      {8, 6, 48, 8, false},    {1, 40, 300, 1, true}, {2, 37, 520, 1, false}, {16, 3, 257, 16, false},
+                      {64, 2, 100, 32, false}, {64, 3, 65, 64, false}};
 
-std::string segmentSizes(size_t present, size_t optional, bool accumulate) {
-  std::string text = "operandSegmentSizes = array<i32: 1";
-  for (size_t i = 1; i < present; ++i)
-    text += ", 1";
-  for (size_t i = 0; i < optional; ++i)
-    text += accumulate ? ", 1" : ", 0";
-  return text + ">";
+// layer_norm_grad with an accumulator of the gain, of the bias, of both or of none.
+void addLayerNormGrad(std::vector<KernelCase> &cases, const Size &s, bool gain, bool bias) {
+  std::vector<KernelOperand> operands = {
+      {s.activation()}, {s.activation()}, {s.vector()}, {s.perToken()}, {s.perToken(), uniform(0.5, 2)}};
+  operands.insert(operands.end(), size_t(gain + bias), {s.sums()});
+  std::string present = std::string(gain ? ", 1" : ", 0") + (bias ? ", 1>" : ", 0>");
+  cases.push_back({"LayerNormGrad" + s.name() + (gain ? "Gain" : "") + (bias ? "Bias" : ""),
+                   "train.layer_norm_grad",
+                   s.batchNodes() + ", operandSegmentSizes = array<i32: 1, 1, 1, 1, 1" + present,
+                   operands,
+                   {s.activation(), s.sums(), s.sums()}});
 }
 
 void addNorms(std::vector<KernelCase> &cases, const Size &s) {
@@ -46,18 +51,10 @@ void addNorms(std::vector<KernelCase> &cases, const Size &s) {
                    eps,
                    {{s.activation(), uniform(-3, 5)}, {s.vector()}},
                    {s.activation(), s.perToken()}});
-  std::vector<KernelOperand> layer = {
-      {s.activation()}, {s.activation()}, {s.vector()}, {s.perToken()}, {s.perToken(), positive}};
+  addLayerNormGrad(cases, s, s.accumulate, s.accumulate);
   std::vector<KernelOperand> rms = {{s.activation()}, {s.activation()}, {s.vector()}, {s.perToken(), positive}};
-  if (s.accumulate) {
-    layer.insert(layer.end(), 2, {s.sums()});
+  if (s.accumulate)
     rms.push_back({s.sums()});
-  }
-  cases.push_back({"LayerNormGrad" + s.name(),
-                   "train.layer_norm_grad",
-                   s.batchNodes() + ", " + segmentSizes(5, 2, s.accumulate),
-                   layer,
-                   {s.activation(), s.sums(), s.sums()}});
   cases.push_back({"RmsNormGrad" + s.name(), "train.rms_norm_grad", s.batchNodes(), rms, {s.activation(), s.sums()}});
 }
 
@@ -103,6 +100,8 @@ std::vector<KernelCase> rowCases() {
     addSums(cases, size);
     addEmbeddings(cases, size);
   }
+  addLayerNormGrad(cases, sizes[1], true, false);
+  addLayerNormGrad(cases, sizes[1], false, true);
   addRope(cases, 3, 2);
   addRope(cases, 2, 32);
   addRope(cases, 5, 44);

@@ -116,6 +116,40 @@ TEST_F(Compile, TwoKernelsOfOneNameAreALinkErrorAndTheNextCompileWorks) {
   EXPECT_FALSE(compiled({fused("fused")}, "x86-64-v3", 2).empty());
 }
 
+// Bytes of instructions in an ELF object.
+int64_t codeBytes(const std::string &object) {
+  auto file = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(object, "kernels"));
+  EXPECT_TRUE(bool(file)) << llvm::toString(file.takeError());
+  int64_t bytes = 0;
+  for (const llvm::object::SectionRef &section : (*file)->sections())
+    if (section.isText())
+      bytes += int64_t(section.getSize());
+  return bytes;
+}
+
+// The tree over batch nodes is a loop. Unrolled, 64 nodes took minutes to compile.
+TEST_F(Compile, CodeDoesNotGrowWithBatchNodes) {
+  auto numbers = [&](StringRef name, ArrayRef<int64_t> values) {
+    return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(values));
+  };
+  auto withNodes = [&](int64_t nodes) {
+    SmallVector<step::KernelOp> kernels = {
+        kernel("embedding_grad" + std::to_string(nodes), "embedding_grad",
+               {number("channels", 100), number("nodes", nodes), number("accumulate", 0), number("rows", 8),
+                number("block", 128), number("strip", 4)})};
+    for (StringRef kind : {"bias", "rms_norm", "layer_norm"})
+      kernels.push_back(kernel(
+          kind.str() + std::to_string(nodes), "column_sum",
+          {builder.getNamedAttr("kind", builder.getStringAttr(kind)), number("samples", 64), number("positions", 40),
+           number("channels", 100), number("nodes", nodes), number("block", 256), number("strip", 4),
+           numbers("accumulate", kind == "layer_norm" ? ArrayRef<int64_t>{0, 0} : ArrayRef<int64_t>{0})}));
+    return codeBytes(compiled(kernels, "x86-64-v3", 1));
+  };
+  int64_t two = withNodes(2);
+  EXPECT_GT(two, 1000);
+  EXPECT_LT(withNodes(64), two + two / 20);
+}
+
 TEST_F(Compile, ElementwiseOpsOfOneRegionPassValuesInRegisters) {
   constexpr int64_t rows = 5, channels = 37;
   std::vector<float> x, bias, activated(rows * channels), sum(rows * channels);
@@ -136,6 +170,28 @@ TEST_F(Compile, ElementwiseOpsOfOneRegionPassValuesInRegisters) {
     float expected = train::geluOf(p, x[i] + bias[i % channels]);
     ASSERT_EQ(activated[i], expected) << i;
     ASSERT_EQ(sum[i], x[i] + expected) << i;
+  }
+}
+
+// What arrives from another rank is added in place, from an address that is a multiple of 4 only, and nothing more.
+TEST_F(Compile, CombineAddsWhatArrives) {
+  constexpr int64_t elements = 16384 + 16 + 5;
+  std::vector<float> own(elements + 1), arrived(elements + 2), expected;
+  for (int64_t i = 0; i <= elements; ++i) {
+    own[i] = float(i % 97) / 7 - 5;
+    arrived[i + 1] = float(i % 61) / 11 - 2;
+    expected.push_back(i < elements ? own[i] + arrived[i + 1] : own[i]);
+  }
+  test::LoadedObject object(compiled({kernel("combine", "combine", {number("grain", 16384)})}, "native", 1));
+  train::FlushDenormals flush;
+  for (int64_t arrivedIsLeft : {0, 1}) {
+    std::vector<float> sum = own;
+    std::vector<void *> buffers = {sum.data(), arrived.data() + 1};
+    std::vector<int64_t> scalars = {elements, arrivedIsLeft};
+    rcp_launch_v1 launch{buffers.data(), scalars.data(), nullptr, nullptr}; // as the communication thread calls it
+    for (int64_t w : {1, 0})
+      object.kernel("combine")(&launch, w, nullptr);
+    EXPECT_EQ(sum, expected) << arrivedIsLeft;
   }
 }
 
