@@ -6,8 +6,7 @@
 #include "dialects/train/Train.h"
 #include "runtime/abi/Container.h"
 #include "runtime/abi/kernel_abi.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
+#include <nlohmann/json.hpp>
 
 using namespace mlir;
 
@@ -27,11 +26,12 @@ static void emitWeightFiles(const models::WeightFiles &files, abi::WeightFiles &
 
 // The config as other programs look for it: they find the model's class by `architectures`.
 static std::string completeConfig(const std::string &json, const std::string &type, const std::string &architecture) {
-  llvm::json::Value config = llvm::cantFail(llvm::json::parse(json), "the frontend wrote it");
-  llvm::json::Object &object = *config.getAsObject();
-  object["model_type"] = type;
-  object["architectures"] = llvm::json::Array{architecture};
-  return llvm::formatv("{0}", config).str();
+  nlohmann::json config = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!config.is_object())
+    return json;
+  config["model_type"] = type;
+  config["architectures"] = {architecture};
+  return config.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string emitStep(Compilation &compilation) {

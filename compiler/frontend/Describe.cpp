@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 namespace recipe::frontend {
 
@@ -92,9 +93,12 @@ void describeRunTimeKey(const Schema &schema, const Key &key, const Recipe &reci
     out.add_excludes(rival->name);
 }
 
-// JSON on one line with the keys of every object sorted: the same text for the same configuration.
+// JSON on one line with the keys of every object sorted: the same text for the same configuration. 4.0 stays 4.0, which
+// readers of exported configurations tell from 4.
 std::string sortedJson(const std::string &json) {
-  return llvm::formatv("{0}", llvm::cantFail(llvm::json::parse(json), "the reader accepted it")).str();
+  nlohmann::json parsed = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  // The reader accepted it, but for a number beyond the range of doubles.
+  return parsed.is_discarded() ? json : parsed.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 } // namespace

@@ -86,6 +86,8 @@ TEST_P(WeightsTest, TheExportedConfigCompilesToTheSameModel) {
   EXPECT_EQ(exported["model_type"], GetParam());
   EXPECT_EQ(exported["architectures"].size(), 1u);
   EXPECT_EQ(exported["torch_dtype"], "float32");
+  // Readers of a config tell 10000.0 from 10000.
+  EXPECT_TRUE(exported.value("rope_theta", nlohmann::json(1.0)).is_number_float());
 }
 
 TEST_P(WeightsTest, FilesOfTheDataInTheirOrder) {

@@ -78,7 +78,7 @@ TEST(Describe, ModelConfigurationIsTheSameTextHoweverItIsWritten) {
     ASSERT_TRUE(loaded.recipe) << name;
     abi::Step step;
     describeRecipe(*loaded.recipe, step);
-    EXPECT_EQ(step.manifest().model_config(), R"({"a":"x","b":{"y":[1,null],"z":1000}})") << name;
+    EXPECT_EQ(step.manifest().model_config(), R"({"a":"x","b":{"y":[1,null],"z":1000.0}})") << name;
     EXPECT_EQ(step.manifest().model_type(), "llama") << name;
   }
 }
