@@ -2,20 +2,21 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "runtime/checkpoint/BoundedJson.h"
 #include "runtime/checkpoint/Safetensors.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
+#include <map>
 
 using namespace recipe::rt;
 
 /// The leaves of a JSON object by their dotted path, as JSON.
 static void addLeaves(const std::string &prefix, const std::string &text, std::map<std::string, std::string> &out) {
-  nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  nlohmann::ordered_json json = parseBoundedJson(text);
   if (!json.is_object() || json.empty())
     return;
-  nlohmann::json flat = json.flatten();
+  nlohmann::ordered_json flat = json.flatten();
   for (const auto &[path, value] : flat.items()) {
     std::string name = prefix + path.substr(1);
     std::replace(name.begin(), name.end(), '/', '.');

@@ -1,7 +1,7 @@
 #include "runtime/checkpoint/CheckpointManifest.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/Sha256.h"
-#include <nlohmann/json.hpp>
+#include "runtime/checkpoint/BoundedJson.h"
 
 using namespace recipe::rt;
 using Json = nlohmann::ordered_json;
@@ -41,7 +41,7 @@ std::string recipe::rt::encodeManifest(const CheckpointManifest &manifest) {
   json["samples"] = manifest.samples;
   json["model"] = {{"type", manifest.modelType},
                    {"parameters", manifest.parameters},
-                   {"config", Json::parse(manifest.modelConfig, nullptr, /*allow_exceptions=*/false)}};
+                   {"config", parseBoundedJson(manifest.modelConfig)}};
   json["settings"] = manifest.settings;
   json["files"] = filesJson(manifest);
   json["provenance"] = provenanceJson(manifest.provenance);
@@ -128,9 +128,10 @@ static void readProvenance(const Json &json, CheckpointProvenance &provenance, F
 }
 
 absl::StatusOr<CheckpointManifest> recipe::rt::decodeManifest(const std::string &text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json = parseBoundedJson(text);
   if (!json.is_object())
-    return absl::DataLossError("damaged, it must be one JSON object");
+    return absl::DataLossError(
+        absl::StrCat("damaged, it must be one JSON object, nested at most ", MaxJsonDepth, " deep"));
   Fields fields;
   RCP_RETURN_IF_ERROR(checkVersion(json, fields));
   Json provenance = fields.section(json, "provenance"), model = fields.section(json, "model");

@@ -56,6 +56,7 @@ absl::Status Checkpointing::choose() {
     ResumeOptions resume;
     resume.from = options.resume;
     resume.outputDir = options.outputDir;
+    resume.globalBatch = executor.step().manifest().global_batch();
     resume.overwrite = options.overwrite;
     resume.allowChanges = options.allowChanges;
     resume.err = options.err;

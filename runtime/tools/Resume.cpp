@@ -53,6 +53,11 @@ absl::StatusOr<ResumePoint> recipe::rt::findResumePoint(const ResumeOptions &opt
       lines.push_back("  " + line);
   if (!differences.fatal.empty() || (!differences.deliberate.empty() && !options.allowChanges))
     return absl::FailedPreconditionError(absl::StrJoin(lines, "\n"));
+  if (point.manifest.samples % options.globalBatch != 0 ||
+      point.manifest.samples / options.globalBatch != point.manifest.step)
+    return absl::DataLossError(absl::StrCat(point.path, ": its samples must be its step times the global batch, got ",
+                                            point.manifest.samples, ", ", point.manifest.step, " and ",
+                                            options.globalBatch));
   for (const std::string &line : differences.deliberate)
     std::fprintf(options.err, "reciperun: changed: %s\n", printable(line).c_str());
   if (point.sameFolder)

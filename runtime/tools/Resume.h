@@ -10,6 +10,7 @@ namespace recipe::rt {
 struct ResumeOptions {
   std::string from;          // "latest", a checkpoint, or another run's output folder
   std::string outputDir;     // of this run
+  int64_t globalBatch = 1;   // samples per update
   bool overwrite = false;    // checkpoints of this folder that are newer may go
   bool allowChanges = false; // settings that have a say in the bits may differ
   FILE *err = stderr;        // takes what differs, if that is allowed

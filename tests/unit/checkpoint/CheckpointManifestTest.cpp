@@ -1,4 +1,5 @@
 #include "runtime/checkpoint/CheckpointManifest.h"
+#include "runtime/base/Sha256.h"
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -62,8 +63,40 @@ TEST(CheckpointManifest, NewerFormatsAreRefusedWithBothVersions) {
             "the checkpoint format must be version 1, which this program reads, got 2");
 }
 
+/// The text with the checksum that it should have: what a forger would write.
+std::string sealed(std::string text) {
+  size_t place = text.find("\"manifest_sha256\": \"") + 20;
+  text.replace(place, 64, std::string(64, '0'));
+  return text.replace(place, 64, toHex(Sha256::of({reinterpret_cast<const uint8_t *>(text.data()), text.size()})));
+}
+
+/// The sample with `from` replaced, and sealed.
+std::string forged(const std::string &from, const std::string &to) {
+  std::string text = encodeManifest(sample());
+  return sealed(text.replace(text.find(from), from.size(), to));
+}
+
+TEST(CheckpointManifest, ForgedOnesAreRefusedByRule) {
+  ASSERT_TRUE(decodeManifest(sealed(encodeManifest(sample()))).ok());
+  auto message = [](const std::string &from, const std::string &to) {
+    return std::string(decodeManifest(forged(from, to)).status().message());
+  };
+  EXPECT_EQ(message("\"step\": 123", "\"step\": -1"), "'step' must be a whole number");
+  EXPECT_EQ(message("\"step\": 123", "\"step\": 1.5"), "'step' must be a whole number");
+  EXPECT_EQ(message("\"step\": 123", "\"step\": 9223372036854775808"),
+            "'step' must be at most 9223372036854775807, got 9223372036854775808");
+  EXPECT_EQ(message("\"samples\": 1968", "\"samplez\": 1968"), "'samples' must be a whole number");
+  EXPECT_EQ(message("\"optim.lr\": \"0.001\"", "\"optim.lr\": 1"), "the setting 'optim.lr' must be text");
+  EXPECT_EQ(message("\"model.safetensors\": {", "\"../model.safetensors\": {"),
+            "a file must have a name without folders and be described, got '../model.safetensors'");
+  EXPECT_EQ(message("\"bytes\": 80000", "\"bytes\": true"), "'bytes' must be a whole number");
+  std::string deep(1000000, '[');
+  EXPECT_EQ(message("\"n_embd\": 24", "\"n_embd\": " + deep + std::string(1000000, ']')),
+            "damaged, it must be one JSON object, nested at most 64 deep");
+}
+
 TEST(CheckpointManifest, SaysWhatIsWrong) {
-  EXPECT_EQ(decodeManifest("{]").status().message(), "damaged, it must be one JSON object");
+  EXPECT_EQ(decodeManifest("{]").status().message(), "damaged, it must be one JSON object, nested at most 64 deep");
   EXPECT_EQ(decodeManifest("{\"version\": 1}").status().message(),
             "not a checkpoint's manifest: 'format' must be \"recipec checkpoint\"");
   std::string bad = encodeManifest(sample());

@@ -1,3 +1,4 @@
+#include "runtime/tools/Resume.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/loader/Loader.h"
 #include "runtime/monitor/MetricsFile.h"
@@ -81,6 +82,24 @@ TEST(RunIdentity, DifferencesByKey) {
             Lines{"model.config.a.b.1: 2 in the checkpoint, 3 now"});
   EXPECT_TRUE(rt::compareRuns(describe({}), describe({}, {}, R"({"c":"x","a":{"b":[1,2]}})")).fatal.empty())
       << "the order of keys means nothing";
+}
+
+TEST(Resume, TheSampleCursorMustBeWhereTheStepIs) {
+  TempFolder folder;
+  rt::CheckpointManifest manifest = describe({});
+  manifest.step = 3;
+  rt::ResumeOptions options;
+  options.from = folder.path("");
+  options.outputDir = folder.path("run");
+  options.globalBatch = 8;
+  for (int64_t samples : {24, 23, 25, 32}) {
+    manifest.samples = samples;
+    folder.write("manifest.json", rt::encodeManifest(manifest));
+    absl::StatusOr<rt::ResumePoint> point = rt::findResumePoint(options, describe({}));
+    EXPECT_EQ(point.ok(), samples == 24) << point.status();
+  }
+  EXPECT_EQ(rt::findResumePoint(options, describe({})).status().message(),
+            options.from + ": its samples must be its step times the global batch, got 32, 3 and 8");
 }
 
 TEST(MetricsFile, KeepsLinesUpToAStep) {
