@@ -18,6 +18,9 @@ TEST(Pitfall23, SamplesGoOnAcrossAnEpochEdge) {
     run.space.must(run.command("--output-dir " + dir + data + "--resume", stop == 4 ? "small.bin" : "gpt2.bin"));
     run.expectSameEnd(dir);
   }
+  run.space.must(run.command("--output-dir nodes --nodes 2" + data + "--steps 4", "small.bin"));
+  run.space.must(run.command("--output-dir nodes --nodes 4" + data + "--resume", "small.bin"));
+  run.expectSameEnd("nodes");
   // It matters which samples come: without order the course is another one.
   run.space.must(run.command("--output-dir straight --set data.shuffle=false" + data));
   EXPECT_NE(run.course("straight"), run.course("whole"));
