@@ -45,7 +45,7 @@ std::string recipe::models::modelsDocument() {
          "initializer_range), gains\n"
          "as 1, biases as 0; GPT-2's projections onto the residual stream (`c_proj`) start as N(0, initializer_range / "
          "sqrt(2 n_layer)).\n"
-         "Weights are exported under the names that `save_pretrained` gives them.\n";
+         "Weights come and go under the names that `save_pretrained` gives them: [weights.md](weights.md).\n";
   for (const ModelFamily &family : modelFamilies()) {
     out << "\n## " << family.type << "\n\n" << family.text << "\n";
     for (const KeySection &section : family.keys()) {

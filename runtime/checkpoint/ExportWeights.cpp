@@ -38,7 +38,8 @@ static absl::Status copyVerified(const std::string &from, const CheckpointFile &
   }
   std::string found = toHex(hash.finish());
   if (found != expected.sha256)
-    return absl::DataLossError(absl::StrCat(from, ": damaged, its SHA-256 must be ", expected.sha256, ", got ", found));
+    return absl::DataLossError(
+        absl::StrCat(from, ": damaged or changed, its SHA-256 must be ", expected.sha256, ", got ", found));
   return target.commit();
 }
 
@@ -66,7 +67,7 @@ namespace {
 /// A new folder under a temporary name, which goes with its contents unless it is renamed.
 class Draft {
 public:
-  explicit Draft(std::string path) : path(std::move(path)) {}
+  explicit Draft(const std::string &name) : name(name), path(name + ".partial") {}
   ~Draft() {
     std::error_code ignored;
     if (mine)
@@ -79,13 +80,15 @@ public:
     std::error_code error;
     mine = fs::create_directory(path, error);
     if (error)
-      return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be created: ", error.message()));
+      return absl::InvalidArgumentError(absl::StrCat(name, ": cannot be created: ", error.message()));
     return mine
                ? absl::OkStatus()
                : absl::InvalidArgumentError(absl::StrCat(path, ": must not exist; if an export was killed, remove it"));
   }
 
-  absl::Status rename(const std::string &name) {
+  const std::string &folder() const { return path; }
+
+  absl::Status keep() {
     std::error_code error;
     fs::rename(path, name, error); // over an empty folder, too
     if (error)
@@ -95,7 +98,7 @@ public:
   }
 
 private:
-  std::string path;
+  std::string name, path;
   bool mine = false;
 };
 
@@ -114,14 +117,12 @@ absl::Status recipe::rt::exportWeights(const std::string &checkpoint, const Chec
   absl::StatusOr<std::string> config = exportedConfig(manifest.modelConfig, manifest.modelType);
   if (!config.ok())
     return absl::Status(config.status().code(), absl::StrCat(checkpoint, ": ", config.status().message()));
-  RCP_RETURN_IF_ERROR(checkDiskSpace(folder, parentOf(folder), weights->bytes + config->size()));
-
-  std::string draftName = folder + ".partial";
-  Draft draft(draftName);
+  Draft draft(folder);
   RCP_RETURN_IF_ERROR(draft.create());
+  RCP_RETURN_IF_ERROR(checkDiskSpace(folder, draft.folder(), weights->bytes + config->size()));
   RCP_RETURN_IF_ERROR(copyVerified(absl::StrCat(checkpoint, "/", WeightsFileName), *weights,
-                                   absl::StrCat(draftName, "/", WeightsFileName)));
-  RCP_RETURN_IF_ERROR(writeFileAtomically(draftName + "/config.json", config->data(), config->size()));
-  RCP_RETURN_IF_ERROR(draft.rename(folder));
+                                   absl::StrCat(draft.folder(), "/", WeightsFileName)));
+  RCP_RETURN_IF_ERROR(writeFileAtomically(draft.folder() + "/config.json", config->data(), config->size()));
+  RCP_RETURN_IF_ERROR(draft.keep());
   return syncFolder(parentOf(folder));
 }

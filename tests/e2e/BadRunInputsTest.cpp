@@ -19,6 +19,7 @@ struct Row {
 };
 
 #define INIT "reciperun step.bin --output-dir x --set model.init_from="
+#define RESUME "reciperun step.bin --output-dir x --resume "
 #define DATA "reciperun step.bin --output-dir x --set data.path="
 
 const Row rows[] = {
@@ -88,6 +89,37 @@ const Row rows[] = {
      "reciperun: error: step.bin: 'data.num_workers' must be "},
     {"NothingPrefetched", "reciperun step.bin --set data.prefetch_depth=0",
      "reciperun: error: step.bin: 'data.prefetch_depth' must be "},
+
+    // Checkpoints.
+    {"NothingToResumeFrom", RESUME "nowhere",
+     "reciperun: error: nowhere: must be a checkpoint or the output folder of a run, found "},
+    {"NoCheckpointYet", RESUME "latest", "reciperun: error: x/checkpoints: no checkpoint found\n"},
+    {"ResumeFromText", RESUME "text.txt",
+     "reciperun: error: text.txt: must be a checkpoint or the output folder of a run, found "},
+    {"WeightsOfCheckpointDamaged", RESUME "flipped",
+     "reciperun: error: flipped/checkpoints/step-00000001/model.safetensors: damaged or changed, its SHA-256 must be "},
+    {"OptimizerStateTruncated", RESUME "short",
+     "reciperun: error: short/checkpoints/step-00000001/optimizer.safetensors: damaged or changed, it must have "},
+    {"OptimizerStateMissing", RESUME "partial",
+     "reciperun: error: partial/checkpoints/step-00000001/optimizer.safetensors: cannot be opened: No such file"},
+    {"ManifestChanged", RESUME "edited",
+     "reciperun: error: edited/checkpoints/step-00000001/manifest.json: damaged or changed, its SHA-256 must be "},
+    {"ManifestIsCut", "recipeckpt inspect cut-manifest",
+     "recipeckpt: error: cut-manifest/checkpoints/step-00000001/manifest.json: damaged, it must be one JSON object\n"},
+    {"VerifyDamaged", "recipeckpt verify flipped",
+     "recipeckpt: error: flipped/checkpoints/step-00000001/model.safetensors: damaged or changed, its SHA-256 must "},
+    {"ExportDamaged", "recipeckpt export flipped x",
+     "recipeckpt: error: flipped/checkpoints/step-00000001/model.safetensors: damaged or changed, its SHA-256 must "},
+    {"ExportOverFiles", "recipeckpt export good good",
+     "recipeckpt: error: good: must be a new or an empty folder, found files\n"},
+    {"ExportOverAFile", "recipeckpt export good text.txt",
+     "recipeckpt: error: text.txt: must be a new folder, found something else\n"},
+    {"ExportUnderAFile", "recipeckpt export good text.txt/x",
+     "recipeckpt: error: text.txt/x: cannot be created: Not a directory\n"},
+    {"ExportIntoNoFolder", "recipeckpt export good nowhere/x",
+     "recipeckpt: error: nowhere/x: cannot be created: No such file or directory\n"},
+    {"InspectNothing", "recipeckpt inspect nowhere",
+     "recipeckpt: error: nowhere: must be a checkpoint or the output folder of a run, found "},
 };
 
 using Tensors = std::vector<rt::TensorView>;
@@ -100,6 +132,7 @@ struct BadRunInputs : testing::TestWithParam<Row> {
     makeWeights();
     makeIndices();
     makeData();
+    makeCheckpoints();
   }
   static void TearDownTestSuite() { space.reset(); }
 
@@ -175,6 +208,25 @@ struct BadRunInputs : testing::TestWithParam<Row> {
     files.write("nested/a.tok", tokens);
     tokens.back() ^= 4;
     files.write("flipped.tok", tokens);
+  }
+
+  static void makeCheckpoints() {
+    const TempFolder &files = space->files();
+    for (std::string name : {"flipped", "short", "partial", "edited", "cut-manifest"})
+      std::filesystem::copy(files.path("good"), files.path(name), std::filesystem::copy_options::recursive);
+    const std::string inside = "/checkpoints/step-00000001/";
+    std::string weights = files.read("flipped" + inside + "model.safetensors");
+    weights.back() ^= 1;
+    files.write("flipped" + inside + "model.safetensors", weights);
+    std::string optimizer = files.read("short" + inside + "optimizer.safetensors");
+    files.write("short" + inside + "optimizer.safetensors", optimizer.substr(0, optimizer.size() - 1));
+    std::filesystem::remove(files.path("partial" + inside + "optimizer.safetensors"));
+    std::string manifest = files.read("edited" + inside + "manifest.json");
+    size_t step = manifest.find("\"step\": 1");
+    ASSERT_NE(step, std::string::npos);
+    manifest[step + 8] = '2';
+    files.write("edited" + inside + "manifest.json", manifest);
+    files.write("cut-manifest" + inside + "manifest.json", manifest.substr(0, manifest.size() / 2));
   }
 
   static std::unique_ptr<Workspace> space;
