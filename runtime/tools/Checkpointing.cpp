@@ -63,15 +63,18 @@ absl::Status Checkpointing::choose() {
     point = findResumePoint(resume, identity);
   }
   RCP_RETURN_IF_ERROR(agreed(writes() ? point.status() : absl::OkStatus()));
-  std::string path = writes() ? point->path : "";
-  if (options.communicator)
-    RCP_RETURN_IF_ERROR(broadcast(*options.communicator, path, options.timeoutSeconds));
+  std::string told;
   if (writes()) {
     from = *std::move(point);
-    return absl::OkStatus();
+    told = (from->sameFolder ? "+" : "-") + from->path;
   }
-  from.emplace();
-  from->path = path;
+  if (options.communicator)
+    RCP_RETURN_IF_ERROR(broadcast(*options.communicator, told, options.timeoutSeconds));
+  if (!writes()) {
+    from.emplace();
+    from->path = told.substr(1);
+    from->sameFolder = told[0] == '+';
+  }
   return absl::OkStatus();
 }
 

@@ -273,7 +273,9 @@ absl::StatusOr<int64_t> TrainingRun::train() {
 absl::StatusOr<bool> TrainingRun::run() {
   RCP_RETURN_IF_ERROR(begin());
   RCP_ASSIGN_OR_RETURN(int64_t done, train());
-  if (done == last)
+  // A run that was over has its evaluation.
+  bool over = checkpoints->goesOn() && done == first;
+  if (done == last && !over)
     RCP_RETURN_IF_ERROR(evaluate(done));
   if (monitor)
     monitor->clearProgress();

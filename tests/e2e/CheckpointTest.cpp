@@ -113,11 +113,16 @@ TEST_F(CheckpointTest, ALossThatIsNotFiniteKeepsWhatWasSaved) {
 }
 
 TEST_F(CheckpointTest, MetricsGoOnWithoutDoubleLines) {
-  run.runWhole("--set logging.ckpt_interval=4 --steps 6");
-  // As if killed after step 6: its checkpoint never came, but its lines did, and half of one more.
+  const std::string held = " --set data.eval_fraction=0.1 ";
+  run.runWhole("--set logging.ckpt_interval=4 --steps 6" + held);
+  // As if killed during the evaluation after step 6: its checkpoint never came, but its lines did, and half of one
+  // more.
   std::filesystem::remove_all(run.space.files().path("whole/checkpoints/step-00000006"));
   std::ofstream(run.space.files().path("whole/metrics.jsonl"), std::ios::app) << "{\"step\":7,\"lo";
-  run.space.must(run.command("--output-dir whole --resume"));
+  run.space.must(run.command("--output-dir whole --resume" + held));
+  // Nor when there is nothing left to do.
+  run.space.must(run.command("--output-dir whole --resume" + held));
+  EXPECT_EQ(run.space.evaluations("whole").size(), 1u);
   std::vector<nlohmann::json> lines = run.space.steps("whole");
   ASSERT_EQ(lines.size(), 10u);
   for (int i = 0; i < 10; ++i)
