@@ -55,7 +55,8 @@ private:
     times(d.has_context_parallel_size(), "context_parallel_size", d.context_parallel_size());
     if (d.world_size() != product)
       error({"distributed.world_size", "distributed.data_parallel_size"},
-            "'distributed.world_size' must be " + rule + ", got " + std::to_string(d.world_size()) + " and " + values);
+            "'distributed.world_size' must equal " + rule + ", got " + std::to_string(d.world_size()) + " and " +
+                values);
   }
 
   // The canonical order of the sums over tokens (docs/numerics.md) asks for whole segments per rank and whole

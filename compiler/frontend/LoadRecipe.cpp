@@ -46,7 +46,7 @@ std::optional<ModelConfig> modelConfig(const Draft &draft, Diagnostics &diagnost
     return std::get<ModelConfig>(std::move(config));
   if (problem->at.line == 0) // not there or not text: the key is to blame
     diagnostics.error(draft.valuePlace.at("model.config_path"),
-                      "'model.config_path' " + problem->message + ", got " + model.config_path());
+                      "'model.config_path': " + model.config_path() + " " + problem->message);
   else
     diagnostics.error(problem->at, problem->message);
   return std::nullopt;

@@ -39,7 +39,7 @@ void checkRequired(const Schema &schema, const Draft &draft, Diagnostics &diagno
     if (draft.refused.count(key.name) || choiceIsGiven(schema, draft, key))
       continue;
     if (key.options->required()) {
-      diagnostics.error(placeOf(key), "'" + key.name + "' is missing: " + typePhrase(key));
+      diagnostics.error(placeOf(key), "'" + key.name + "' is missing: it must be " + typePhrase(key));
     } else if (key.choice() && key.choice()->options().GetExtension(choice).required() &&
                reported.insert(key.choice()).second) {
       std::string names = "'" + key.name + "'";

@@ -158,7 +158,8 @@ std::string typePhrase(const Key &key) {
 std::string boundsPhrase(const KeyOptions &options) {
   std::string text;
   if (options.has_min())
-    text = (options.min_exclusive() ? "> " : ">= ") + numberText(options.min());
+    text = (options.or_zero() ? "0 or " : "") + std::string(options.min_exclusive() ? "> " : ">= ") +
+           numberText(options.min());
   if (options.has_max())
     text +=
         (text.empty() ? "" : " and ") + std::string(options.max_exclusive() ? "< " : "<= ") + numberText(options.max());

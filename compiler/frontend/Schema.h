@@ -55,7 +55,7 @@ std::vector<std::string> enumValues(const Key &key);
 // "must be ..." of a value of the key's type, without its bounds: "a whole number".
 std::string typePhrase(const Key &key);
 
-// The bounds: ">= 0 and < 1"; empty if there are none.
+// The bounds: ">= 0 and < 1" or "0 or >= 1e-10"; empty if there are none.
 std::string boundsPhrase(const KeyOptions &options);
 
 // Shortest decimal text that reads back as the same number.

@@ -119,6 +119,7 @@ private:
   bool inBounds(const std::string &name, const YamlNode &node, double value) {
     const KeyOptions &o = *key.options;
     bool low = o.has_min() && (o.min_exclusive() ? value <= o.min() : value < o.min());
+    low &= !(o.or_zero() && value == 0);
     bool high = o.has_max() && (o.max_exclusive() ? value >= o.max() : value > o.max());
     return !(low || high) || fail(node, "'" + name + "' must be " + boundsPhrase(o) + ", got " + found(node));
   }
@@ -270,7 +271,7 @@ std::string scalarText(const std::string &text) {
 
 bool readValue(const Key &key, const YamlNode &node, Place place, Message &section, const Report &report) {
   if (node.kind == YamlNode::Null) {
-    report(place, "'" + key.name + "' needs a value: " + typePhrase(key));
+    report(place, "'" + key.name + "' must be " + typePhrase(key) + ", got nothing");
     return false;
   }
   if (!key.field->is_repeated())
@@ -285,7 +286,8 @@ bool readValue(const Key &key, const YamlNode &node, Place place, Message &secti
     return false;
   }
   if (key.options->has_count() && node.items.size() != static_cast<size_t>(key.options->count())) {
-    report(node.place, "'" + key.name + "' must be " + typePhrase(key) + ", got " + std::to_string(node.items.size()));
+    report(node.place,
+           "'" + key.name + "' must be " + typePhrase(key) + ", got a list of " + std::to_string(node.items.size()));
     return false;
   }
   section.GetReflection()->ClearField(&section, key.field);

@@ -18,13 +18,21 @@ template <typename... T> static absl::Status invalid(const T &...text) {
   return absl::InvalidArgumentError(absl::StrCat(text...));
 }
 
+/// In the words of recipec.
+static std::string boundsPhrase(const RunTimeKey &key) {
+  std::string phrase;
+  if (key.has_minimum())
+    absl::StrAppend(&phrase, key.minimum_exclusive() ? "> " : ">= ", key.minimum());
+  if (key.has_maximum())
+    absl::StrAppend(&phrase, phrase.empty() ? "" : " and ", key.maximum_exclusive() ? "< " : "<= ", key.maximum());
+  return phrase;
+}
+
 static absl::Status checkRange(const RunTimeKey &key, double value, const std::string &text) {
-  if (key.has_minimum() && !(key.minimum_exclusive() ? value > key.minimum() : value >= key.minimum()))
-    return invalid("'", key.key(), "' must be ", key.minimum_exclusive() ? "above " : "at least ", key.minimum(),
-                   ", got ", text);
-  if (key.has_maximum() && !(key.maximum_exclusive() ? value < key.maximum() : value <= key.maximum()))
-    return invalid("'", key.key(), "' must be ", key.maximum_exclusive() ? "below " : "at most ", key.maximum(),
-                   ", got ", text);
+  bool low = key.has_minimum() && !(key.minimum_exclusive() ? value > key.minimum() : value >= key.minimum());
+  bool high = key.has_maximum() && !(key.maximum_exclusive() ? value < key.maximum() : value <= key.maximum());
+  if (low || high)
+    return invalid("'", key.key(), "' must be ", boundsPhrase(key), ", got ", text);
   return absl::OkStatus();
 }
 

@@ -33,9 +33,9 @@ const BadLine badLines[] = {
     {"SectionAsList", 11, "logging: [1]",
      ":11:10: error: 'logging' is a section with the keys log_interval, eval_interval, eval_steps, ckpt_interval, "
      "keep_last; got a list"},
-    {"MissingKey", 9, "  weight_decay: 0", ":8:1: error: 'optim.lr' is missing: a number"},
+    {"MissingKey", 9, "  weight_decay: 0", ":8:1: error: 'optim.lr' is missing: it must be a number"},
     {"MissingChoice", 3, "  precision: fp32", ":1:1: error: 'model.config_path' or 'model.config' is missing"},
-    {"NoValue", 9, "  lr:", ":9:3: error: 'optim.lr' needs a value: a number"},
+    {"NoValue", 9, "  lr:", ":9:3: error: 'optim.lr' must be a number, got nothing"},
     // Types.
     {"TextForNumber", 9, "  lr: fast", ":9:7: error: 'optim.lr' must be a number, got fast"},
     {"QuotedNumber", 9, "  lr: \"1e-3\"", ":9:7: error: 'optim.lr' must be a number, got \"1e-3\""},
@@ -51,7 +51,7 @@ const BadLine badLines[] = {
     {"NotABoolean", 7, "  batch_size: 8\n  shuffle: yes",
      ":8:12: error: 'data.shuffle' must be true or false, got yes"},
     {"ScalarForList", 11, "  betas: 0.9", ":11:10: error: 'optim.betas' must be a list of 2 numbers, got 0.9"},
-    {"ShortList", 11, "  betas: [0.9]", ":11:10: error: 'optim.betas' must be a list of 2 numbers, got 1"},
+    {"ShortList", 11, "  betas: [0.9]", ":11:10: error: 'optim.betas' must be a list of 2 numbers, got a list of 1"},
     {"TextInList", 11, "  betas: [0.9, high]", ":11:16: error: 'optim.betas[1]' must be a number, got high"},
     {"ListForText", 5, "  path: [a, b]", ":5:9: error: 'data.path' must be text, got a list"},
     {"EmptyText", 5, "  path: ''", ":5:9: error: 'data.path' may not be empty"},
@@ -65,13 +65,28 @@ const BadLine badLines[] = {
     {"ConfigKeyTwice", 3, "  config: {hidden_size: 8, hidden_size: 9}",
      ":3:28: error: 'model.config.hidden_size' is already given at 3:12"},
     {"ConfigFileMissing", 3, "  config_path: nowhere.json",
-     ":3:16: error: 'model.config_path' cannot be read: No such file or directory, got /work/nowhere.json"},
+     ":3:16: error: 'model.config_path': /work/nowhere.json cannot be read: No such file or directory"},
     // Bounds and values.
-    {"NegativeRate", 9, "  lr: -1", ":9:7: error: 'optim.lr' must be > 0, got -1"},
+    {"NegativeRate", 9, "  lr: -1", ":9:7: error: 'optim.lr' must be >= 1e-30 and <= 1000, got -1"},
     {"ZeroBatch", 7, "  batch_size: 0", ":7:15: error: 'data.batch_size' must be >= 1 and <= 1048576, got 0"},
     {"FractionOfOne", 7, "  batch_size: 8\n  eval_fraction: 1.0",
      ":8:18: error: 'data.eval_fraction' must be >= 0 and < 1, got 1.0"},
-    {"BetaOfOne", 11, "  betas: [0.9, 1]", ":11:16: error: 'optim.betas[1]' must be >= 0 and < 1, got 1"},
+    {"BetaOfOne", 11, "  betas: [0.9, 1]",
+     ":11:16: error: 'optim.betas[1]' must be 0 or >= 1e-30 and <= 0.9999999, got 1"},
+    {"RateBeyondFp32", 9, "  lr: 1e30", ":9:7: error: 'optim.lr' must be >= 1e-30 and <= 1000, got 1e30"},
+    {"RateBelowFp32", 9, "  lr: 1e-300", ":9:7: error: 'optim.lr' must be >= 1e-30 and <= 1000, got 1e-300"},
+    {"EpsilonBelowFp32", 11, "  eps: 1e-300", ":11:8: error: 'optim.eps' must be >= 1e-18 and <= 1, got 1e-300"},
+    {"EpsilonBeyondUse", 11, "  eps: 1e30", ":11:8: error: 'optim.eps' must be >= 1e-18 and <= 1, got 1e30"},
+    {"DecayBelowFp32", 11, "  weight_decay: 1e-300",
+     ":11:17: error: 'optim.weight_decay' must be 0 or >= 1e-30 and <= 1000, got 1e-300"},
+    {"DecayBeyondFp32", 11, "  weight_decay: 1e39",
+     ":11:17: error: 'optim.weight_decay' must be 0 or >= 1e-30 and <= 1000, got 1e39"},
+    {"BetaBelowFp32", 11, "  betas: [1e-300, 0.9]",
+     ":11:11: error: 'optim.betas[0]' must be 0 or >= 1e-30 and <= 0.9999999, got 1e-300"},
+    {"BetaThatRoundsToOne", 11, "  betas: [0.9, 0.99999999]",
+     ":11:16: error: 'optim.betas[1]' must be 0 or >= 1e-30 and <= 0.9999999, got 0.99999999"},
+    {"ClipBelowFp32", 11, "  clip_grad_norm: 1e-300",
+     ":11:19: error: 'optim.clip_grad_norm' must be 0 or >= 1e-10 and <= 1e+30, got 1e-300"},
     {"OddSegments", 11, "numerics: {segments: 6}", ":11:22: error: 'numerics.segments' must be a power of two, got 6"},
     {"MisspeltValue", 11, "  scheduler: cosin",
      ":11:14: error: 'optim.scheduler' must be one of constant, linear, cosine, got cosin, did you mean cosine?"},
@@ -92,7 +107,7 @@ const BadLine badLines[] = {
     {"LongWarmup", 11, "  warmup_steps: 100",
      ":11:17: error: 'optim.warmup_steps' must be < optim.max_steps, got 100 and 100"},
     {"WorldOfOthers", 11, "distributed: {world_size: 4, data_parallel_size: 2}",
-     ":11:27: error: 'distributed.world_size' must be data_parallel_size, got 4 and 2"},
+     ":11:27: error: 'distributed.world_size' must equal data_parallel_size, got 4 and 2"},
     {"BatchAcrossSegments", 11,
      "  grad_accum_steps: 3\ndistributed: {data_parallel_size: 1}\nnumerics: {batch_segments: 16}",
      ":7:15: error: 'data.batch_size' must divide the samples of a batch segment or be a multiple of them, got 8 and 3 "
@@ -120,12 +135,18 @@ TEST_P(BadRecipe, SaysWhat) {
   LoadedRecipe loaded = loadRecipeText(withLine(GetParam().number, GetParam().line), "/work/r.recipe", {});
   EXPECT_FALSE(loaded.recipe);
   EXPECT_EQ(messages(loaded), std::vector<std::string>{"/work/r.recipe" + std::string(GetParam().expected)});
+  std::string line = GetParam().expected;
+  EXPECT_EQ(line.find(", got "), line.rfind(", got ")) << "what was found is said once";
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, BadRecipe, testing::ValuesIn(badLines),
                          [](const auto &info) { return std::string(info.param.name); });
 
 TEST(BadRecipes, TheUnchangedOneIsValid) { valid(validRecipe); }
+
+TEST(BadRecipes, ZeroTurnsOffWhatMayBeOff) {
+  valid(withLine(11, "  weight_decay: 0\n  clip_grad_norm: 0.0\n  betas: [0, 0]"));
+}
 
 TEST(BadRecipes, Empty) {
   EXPECT_EQ(
@@ -164,13 +185,13 @@ TEST(BadRecipes, AllProblemsInOneRunByPosition) {
       "r.recipe:2:3: error: unknown key 'model.typ', did you mean 'model.type'?",
       "r.recipe:3:25: error: 'model.config.hidden_size' must fit a double, got 1e999",
       "r.recipe:3:44: error: 'model.config.layers[1]' must fit a double, got 1e999",
-      "r.recipe:4:1: error: 'data.path' is missing: text",
+      "r.recipe:4:1: error: 'data.path' is missing: it must be text",
       "r.recipe:5:15: error: 'data.batch_size' must be >= 1 and <= 1048576, got 0",
       "r.recipe:6:15: error: 'data.seq_length' must be a whole number, got long",
       "r.recipe:7:3: error: 'data.seq_length' is already given at 6:3",
       "r.recipe:9:14: error: 'optim.scheduler' must be one of constant, linear, cosine, got linaer, did you mean "
       "linear?",
-      "r.recipe:10:7: error: 'optim.lr' must be > 0, got 0",
+      "r.recipe:10:7: error: 'optim.lr' must be >= 1e-30 and <= 1000, got 0",
       "r.recipe:11:17: error: 'optim.warmup_steps' must be < optim.max_steps, got 5 and 5",
       "r.recipe:13:1: error: unknown section 'extra', the sections are experiment, model, data, optim, distributed, "
       "numerics, precision, memory, fusion, target, logging",

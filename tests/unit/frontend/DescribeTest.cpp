@@ -34,7 +34,8 @@ TEST(Describe, RenderedRecipeMeansTheSame) {
   std::string strange = "  path: \"a b: #c \\\" 'd'\\\\\"\n  eval_path: '007'";
   for (const std::string &text :
        {std::string(validRecipe), withLine(5, strange), withLine(11, "  warmup_steps: 3\nmemory: {budget: 3GiB}"),
-        withLine(11, "  betas: [0.123456789012345678, 1e-300]\n  weight_decay: 1e22\nexperiment: {name: 'true'}"),
+        withLine(11, "  betas: [0.123456789012345678, 1e-30]\n  weight_decay: 1e-22\n  clip_grad_norm: "
+                     "1e22\nexperiment: {name: 'true'}"),
         withLine(11, "precision: {keep_fp32: []}\ndistributed: {zero_optimization: false, world_size: 2}")}) {
     ResolvedRecipe first = valid(text);
     ResolvedRecipe second = valid(renderResolved(first), {}, "/elsewhere/other.recipe");
@@ -99,9 +100,10 @@ TEST(Describe, RunTimeKeys) {
   EXPECT_EQ(keys["optim.lr"].kind(), abi::RunTimeKey::NUMBER);
   EXPECT_EQ(keys["optim.lr"].value(), "0.001");
   EXPECT_EQ(keys["optim.lr"].slot(), static_cast<int32_t>(RunValue::lr));
-  EXPECT_TRUE(keys["optim.lr"].has_minimum());
-  EXPECT_TRUE(keys["optim.lr"].minimum_exclusive());
-  EXPECT_FALSE(keys["optim.lr"].has_maximum());
+  EXPECT_TRUE(keys["optim.lr"].has_minimum() && keys["optim.lr"].has_maximum());
+  EXPECT_EQ(keys["optim.lr"].minimum(), 1e-30);
+  EXPECT_FALSE(keys["optim.lr"].minimum_exclusive());
+  EXPECT_EQ(keys["optim.lr"].maximum(), 1000);
 
   EXPECT_EQ(keys["optim.scheduler"].kind(), abi::RunTimeKey::ENUMERATION);
   EXPECT_EQ(keys["optim.scheduler"].value(), "cosine");

@@ -92,10 +92,8 @@ TEST_F(ConfigFile, BadOnes) {
   EXPECT_EQ(messages(load("{\"a\": 1,\n \"a\": 2}")),
             std::vector<std::string>{at(":2:2: error: 'a' is already given at 1:2")});
   EXPECT_EQ(messages(load("{\"a\": \"\xff\"}")),
-            std::vector<std::string>{folder.path("r.recipe") +
-                                     ":3:16: error: 'model.config_path' must be UTF-8 text, got "
-                                     "another byte at offset 7, got " +
-                                     folder.path("c.json")});
+            std::vector<std::string>{folder.path("r.recipe") + ":3:16: error: 'model.config_path': " +
+                                     folder.path("c.json") + " must be UTF-8 text, got another byte at offset 7"});
 }
 
 TEST_F(ConfigFile, ProblemsOfRecipeAndFileTogether) {

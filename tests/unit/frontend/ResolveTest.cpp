@@ -118,10 +118,10 @@ TEST(Resolve, BadSets) {
     std::vector<std::string> expected;
   };
   const Case cases[] = {
-      {{"optim.lr=-1"}, {"--set optim.lr=-1: error: 'optim.lr' must be > 0, got -1"}},
+      {{"optim.lr=-1"}, {"--set optim.lr=-1: error: 'optim.lr' must be >= 1e-30 and <= 1000, got -1"}},
       {{"optim.lr"}, {"--set optim.lr: error: must be key=value"}},
       {{"=1"}, {"--set =1: error: must be key=value"}},
-      {{"optim.lr="}, {"--set optim.lr=: error: 'optim.lr' needs a value: a number"}},
+      {{"optim.lr="}, {"--set optim.lr=: error: 'optim.lr' must be a number, got nothing"}},
       {{"lr=1"}, {"--set lr=1: error: unknown section 'lr', did you mean 'optim.lr'?"}},
       {{"optim.leraning_rate=1"},
        {"--set optim.leraning_rate=1: error: unknown key 'optim.leraning_rate', the keys of "
@@ -144,8 +144,8 @@ TEST(Resolve, BadSets) {
 TEST(Resolve, ProblemsOfTheFileComeBeforeThoseOfSets) {
   LoadedRecipe loaded = loadRecipeText(withLine(9, "  lr: 0"), "r.recipe", {"optim.eps=0", "data.batch_size=x"});
   EXPECT_EQ(messages(loaded), (std::vector<std::string>{
-                                  "r.recipe:9:7: error: 'optim.lr' must be > 0, got 0",
-                                  "--set optim.eps=0: error: 'optim.eps' must be > 0, got 0",
+                                  "r.recipe:9:7: error: 'optim.lr' must be >= 1e-30 and <= 1000, got 0",
+                                  "--set optim.eps=0: error: 'optim.eps' must be >= 1e-18 and <= 1, got 0",
                                   "--set data.batch_size=x: error: 'data.batch_size' must be a whole number, got x"}));
 }
 

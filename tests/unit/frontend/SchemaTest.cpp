@@ -6,6 +6,7 @@
 
 #include "gtest/gtest.h"
 
+#include <cfloat>
 #include <set>
 
 namespace recipe::frontend {
@@ -44,6 +45,33 @@ TEST(Schema, EveryKeyGetsItsValueInOneWay) {
     EXPECT_EQ(ways, key.choice() && !o.has_default_value() ? 0 : 1) << key.name;
     EXPECT_TRUE(o.has_not_yet() || !o.has_neutral()) << key.name;
   }
+}
+
+// What is not 0 is a normal number of fp32, and stays one when it is used.
+TEST(Schema, RealNumbersFitFp32) {
+  Schema schema;
+  for (const Key &key : schema.keys()) {
+    const KeyOptions &o = *key.options;
+    // RunTimeKey of step.proto has no such field.
+    EXPECT_FALSE(o.or_zero() && o.run_time()) << key.name;
+    if (key.field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE)
+      continue;
+    EXPECT_TRUE(o.has_min() && o.has_max()) << key.name << " needs a range";
+    EXPECT_LT(o.max(), FLT_MAX) << key.name;
+    // Shares of a whole are used in fp64 only.
+    bool share = o.min() == 0 && o.max() == 1;
+    EXPECT_TRUE(share || (o.min() > FLT_MIN && o.max() > o.min())) << key.name;
+  }
+}
+
+TEST(Schema, BoundsPhrase) {
+  KeyOptions options;
+  EXPECT_EQ(boundsPhrase(options), "");
+  options.set_min(1e-10);
+  EXPECT_EQ(boundsPhrase(options), ">= 1e-10");
+  options.set_or_zero(true);
+  options.set_max(3);
+  EXPECT_EQ(boundsPhrase(options), "0 or >= 1e-10 and <= 3");
 }
 
 TEST(Schema, OtherNamesOfKeysAreNoKeysAndUnique) {

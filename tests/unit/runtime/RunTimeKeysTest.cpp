@@ -65,8 +65,8 @@ TEST(RunTimeKeys, Refusals) {
   EXPECT_EQ(refusal({"optim.lr=fast"}), "'optim.lr' must be a number, got 'fast'");
   EXPECT_EQ(refusal({"optim.lr="}), "'optim.lr' must be a number, got ''");
   EXPECT_EQ(refusal({"optim.lr=nan"}), "'optim.lr' must be a number, got 'nan'");
-  EXPECT_EQ(refusal({"optim.lr=0"}), "'optim.lr' must be above 0, got 0");
-  EXPECT_EQ(refusal({"optim.decay=1.5"}), "'optim.decay' must be at most 1, got 1.5");
+  EXPECT_EQ(refusal({"optim.lr=0"}), "'optim.lr' must be > 0, got 0");
+  EXPECT_EQ(refusal({"optim.decay=1.5"}), "'optim.decay' must be <= 1, got 1.5");
   EXPECT_EQ(refusal({"optim.max_steps=1.5"}), "'optim.max_steps' must be a whole number, got '1.5'");
   EXPECT_EQ(refusal({"data.shuffle=maybe"}), "'data.shuffle' must be true or false, got 'maybe'");
   EXPECT_EQ(refusal({"optim.scheduler=step"}), "'optim.scheduler' must be one of constant, linear, cosine, got 'step'");
@@ -79,7 +79,7 @@ TEST(RunTimeKeys, Refusals) {
 
 TEST(RunTimeKeys, ReportsAllProblems) {
   EXPECT_EQ(refusal({"lr=1", "optim.decay=2", "optim.max_steps=7"}),
-            "unknown key 'lr'; did you mean 'optim.lr'?\n'optim.decay' must be at most 1, got 2");
+            "unknown key 'lr'; did you mean 'optim.lr'?\n'optim.decay' must be <= 1, got 2");
 }
 
 } // namespace recipe::test
