@@ -19,9 +19,10 @@ static bool isNote(const std::string &line) {
   return false;
 }
 
-/// What the MPI library says when the rank at the other end is gone.
+/// What the MPI library says when the rank at the other end is gone, sometimes before anybody has found that out.
 static bool isAftermath(const std::string &line) {
-  return absl::StartsWith(line, "[") && absl::StrContains(line, "Read -1, expected");
+  return absl::StartsWith(line, "[") &&
+         (absl::StrContains(line, "Read -1, expected") || absl::StrContains(line, "ORTE_ERROR_LOG"));
 }
 
 void StarterOutput::take(const std::string &bytes) {
@@ -55,6 +56,8 @@ void StarterOutput::end() {
   if (inBlock)
     takeBlock();
   inBlock = false;
+  if (!error && !dead)
+    pass(aftermath);
 }
 
 void StarterOutput::takeLine(const std::string &whole) {
@@ -69,7 +72,9 @@ void StarterOutput::takeLine(const std::string &whole) {
     error = true;
     if (errors.insert(whole).second)
       pass(whole + "\n");
-  } else if (!isNote(whole) && !(error && isAftermath(whole))) {
+  } else if (isAftermath(whole)) {
+    absl::StrAppend(&aftermath, whole, "\n");
+  } else if (!isNote(whole)) {
     pass(whole + "\n");
   }
 }

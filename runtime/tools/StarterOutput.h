@@ -38,6 +38,7 @@ private:
   bool passing = false; // its beginning has passed
   bool inBlock = false; // between two of mpirun's rules
   std::string block;
+  std::string aftermath;        // of a failure: to be shown if nothing else tells of one
   std::set<std::string> errors; // of ours, each of which passes once
   std::optional<Death> dead;
   bool error = false;

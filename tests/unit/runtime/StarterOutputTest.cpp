@@ -64,7 +64,12 @@ TEST(StarterOutputTest, TheAftermathOfAnErrorIsNone) {
   Shown shown;
   shown.output.take("[vm:12] Read -1, expected 8192, errno = 14\nreciperun: error: rank 1 is missing\n"
                     "[vm:12] Read -1, expected 8192, errno = 14\nmpirun: Forwarding signal 10 to job\n");
-  EXPECT_EQ(shown.text, "[vm:12] Read -1, expected 8192, errno = 14\nreciperun: error: rank 1 is missing\n");
+  shown.output.end();
+  EXPECT_EQ(shown.text, "reciperun: error: rank 1 is missing\n");
+  Shown other;
+  other.output.take("[vm:12] Read -1, expected 8192, errno = 14\n");
+  other.output.end();
+  EXPECT_EQ(other.text, "[vm:12] Read -1, expected 8192, errno = 14\n");
 }
 
 TEST(StarterOutputTest, ABlockThatEndsEarlyIsShown) {

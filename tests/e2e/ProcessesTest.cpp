@@ -1,0 +1,164 @@
+// Ranks as processes, joined by MPI: the same bytes on every number of them, stops, restarts, refusals.
+#include "tests/e2e/RunningRanks.h"
+#include <csignal>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace recipe::test {
+
+namespace {
+
+struct ProcessesTest : testing::Test {
+  /// GPT-2 with dropout; 4 micro-batches of 4 samples on one rank, so 1, 2 and 4 ranks are possible.
+  ProcessesTest() {
+    space.must("recipec compile gpt2.recipe --set data.batch_size=4 --set optim.grad_accum_steps=4 -o step.bin");
+  }
+  std::string train(const std::string &options, const std::string &dir) {
+    return "reciperun step.bin " + options + " --output-dir " + dir;
+  }
+  std::string weights(const std::string &dir) { return space.files().read(dir + "/model.safetensors"); }
+  /// Everything of a run that must not depend on how it was run.
+  std::map<std::string, std::string> results(const std::string &dir, int step) {
+    std::map<std::string, std::string> all;
+    all["weights"] = weights(dir);
+    std::string checkpoint = dir + "/checkpoints/step-0000000" + std::to_string(step) + "/";
+    for (const char *name : {"model.safetensors", "optimizer.safetensors"})
+      all[name] = space.files().read(checkpoint + name);
+    nlohmann::json manifest = nlohmann::json::parse(space.files().read(checkpoint + "manifest.json"));
+    EXPECT_TRUE(manifest.contains("provenance"));
+    manifest.erase("provenance");
+    all["manifest"] = manifest.dump();
+    for (const nlohmann::json &record : space.steps(dir))
+      all["updates"] += record["loss"].dump() + " " + record["grad_norm"].dump() + "\n";
+    for (const auto &[name, value] : all)
+      EXPECT_FALSE(value.empty()) << dir << " " << name;
+    return all;
+  }
+
+  Workspace space;
+};
+
+std::string firstLine(const std::string &text) { return text.substr(0, text.find('\n')); }
+
+} // namespace
+
+TEST_F(ProcessesTest, EqualBytesOnEveryNumberOfRanksAndThreads) {
+  space.must(train("--threads 1", "one"));
+  auto expected = results("one", kUpdates);
+  ASSERT_GT(expected["weights"].size(), 50000u);
+  for (int nodes : {1, 2, 4})
+    for (int threads : {1, 2}) {
+      std::string dir = std::to_string(nodes) + "x" + std::to_string(threads);
+      space.must(train("--nodes " + std::to_string(nodes) + " --threads " + std::to_string(threads), dir));
+      EXPECT_TRUE(results(dir, kUpdates) == expected) << dir;
+    }
+  space.must(train("--nodes 2 --set experiment.seed=1", "other"));
+  EXPECT_FALSE(weights("other") == expected["weights"]);
+}
+
+TEST_F(ProcessesTest, TheLogTellsOfTheNodesAndOfTheirWaiting) {
+  Outcome outcome = space.must(train("--nodes 2 --threads 1", "run"));
+  EXPECT_NE(firstLine(outcome.out).find(", 2 nodes x 1 thread, "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("  comm_wait_ms "), std::string::npos) << outcome.out;
+  // Once, although two ranks train.
+  EXPECT_EQ(outcome.out.find("step 4/4"), outcome.out.rfind("step 4/4"));
+  ASSERT_EQ(space.steps("run").size(), size_t(kUpdates));
+  EXPECT_GE(space.steps("run")[0]["comm_wait_ms"].get<double>(), 0);
+  EXPECT_EQ(space.must(train("", "alone")).out.find("comm_wait_ms"), std::string::npos);
+}
+
+TEST_F(ProcessesTest, WhoeverStartsMpirunMaySo) {
+  space.must(train("", "one"));
+  std::string mpirun = "mpirun --allow-run-as-root --oversubscribe -n ";
+  space.must(mpirun + "2 " + train("", "two"));
+  EXPECT_TRUE(weights("two") == weights("one"));
+  space.must(mpirun + "1 " + train("", "again"));
+  EXPECT_TRUE(weights("again") == weights("one"));
+  Outcome outcome = space.run(mpirun + "2 " + train("--nodes 4", "four"));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.err.find("reciperun: error: --nodes must be the number of ranks that mpirun started, got 4 and 2"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST_F(ProcessesTest, WhatAllRanksRefuseIsSaidOnce) {
+  auto before = space.listing();
+  Outcome outcome = space.run(train("--nodes 3", "run"));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.err,
+            "reciperun: error: --nodes must be one of the numbers of ranks that the step was compiled for, "
+            "got 3 and 1, 2, 4\n");
+  outcome = space.run(train("--nodes 2 --set data.path=missing.tok", "run"));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(firstLine(outcome.err) + "\n", outcome.err);
+  EXPECT_NE(outcome.err.find("missing.tok"), std::string::npos) << outcome.err;
+  outcome = space.run(train("--nodes 2 --hostfile none", "run"));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.err, "reciperun: error: --hostfile: none: No such file or directory\n");
+  EXPECT_EQ(space.listing(), before);
+}
+
+TEST_F(ProcessesTest, SelftestIsGood) {
+  for (int nodes : {2, 4}) {
+    Outcome outcome = space.must("reciperun selftest --nodes " + std::to_string(nodes));
+    EXPECT_NE(outcome.out.find("have the bits of the tree\n"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("time limit other ranks gave no answer within 0.5 s"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("\ngood\n"), std::string::npos) << outcome.out;
+  }
+  EXPECT_EQ(space.run("reciperun selftest").code, 1);
+  EXPECT_EQ(space.run("reciperun selftest --nodes 3").code, 1);
+}
+
+TEST_F(ProcessesTest, AStopSavesAndAnotherNumberOfRanksGoesOn) {
+  const std::string longer = "--set optim.max_steps=100000 --set logging.log_interval=100000 ";
+  RunningRanks run(space, "reciperun step.bin --nodes 2 --threads 1 " + longer, "stopped");
+  ASSERT_TRUE(run.waitForOutput("tiny-gpt2: ")) << run.err();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  kill(run.launcher(), SIGTERM);
+  EXPECT_EQ(run.wait(60), 128 + SIGTERM) << run.err();
+  int done = 0;
+  ASSERT_EQ(std::sscanf(run.err().c_str(), "reciperun: stopped after step %d of 100000, as asked", &done), 1)
+      << run.err();
+  EXPECT_TRUE(run.nothingIsLeft());
+  std::string steps = " --steps " + std::to_string(done + 3);
+  space.must(train("--nodes 4 --resume " + longer + steps, "stopped"));
+  space.must(train(longer + steps, "whole"));
+  EXPECT_TRUE(weights("stopped") == weights("whole"));
+}
+
+TEST_F(ProcessesTest, ASecondStopKills) {
+  RunningRanks run(space, "reciperun step.bin --nodes 2 --threads 1 --set optim.max_steps=1000000", "killed");
+  ASSERT_TRUE(run.waitForOutput("tiny-gpt2: ")) << run.err();
+  // It cannot stop by itself.
+  kill(run.rank(1), SIGSTOP);
+  kill(run.launcher(), SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  kill(run.launcher(), SIGINT);
+  EXPECT_EQ(run.wait(30), 128 + SIGINT) << run.err();
+  EXPECT_TRUE(run.nothingIsLeft());
+}
+
+TEST_F(ProcessesTest, NoRankOutlivesTheLauncher) {
+  RunningRanks run(space, "reciperun step.bin --nodes 2 --threads 1 --set optim.max_steps=1000000", "orphans");
+  ASSERT_TRUE(run.waitForOutput("tiny-gpt2: ")) << run.err();
+  kill(run.launcher(), SIGKILL);
+  EXPECT_EQ(run.wait(10), -1);
+  for (int i = 0; i < 100 && !run.processes().empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_TRUE(run.processes().empty());
+}
+
+TEST_F(ProcessesTest, ALostRankIsReplacedFromTheNewestCheckpoint) {
+  const std::string options = "--threads 1 --set optim.max_steps=400 --set logging.log_interval=400 "
+                              "--set logging.ckpt_interval=50 ";
+  RunningRanks run(space, "reciperun step.bin --nodes 2 --max-restarts 1 " + options, "restarted");
+  ASSERT_TRUE(run.waitForOutput("checkpoints/step-00000050")) << run.err();
+  kill(run.rank(1), SIGKILL);
+  EXPECT_EQ(run.wait(120), 0) << run.err();
+  EXPECT_NE(run.err().find("reciperun: restart 1 of 1\n"), std::string::npos) << run.err();
+  EXPECT_NE(run.out().find("resumed from "), std::string::npos) << run.out();
+  space.must(train(options, "whole"));
+  EXPECT_TRUE(weights("restarted") == weights("whole"));
+}
+
+} // namespace recipe::test
