@@ -13,8 +13,8 @@ std::string CheckpointRun::command(const std::string &options, const std::string
   return "reciperun " + step + " --set optim.max_steps=" + std::to_string(updates) + " " + options;
 }
 
-std::vector<std::string> CheckpointRun::words(const std::string &options) const {
-  std::istringstream text(command(options, space.files().path("gpt2.bin")));
+std::vector<std::string> CheckpointRun::words(const std::string &options, const std::string &step) const {
+  std::istringstream text(command(options, space.files().path(step)));
   std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
   words[0] = PROGRAMS_PATH "/reciperun";
   return words;

@@ -13,7 +13,7 @@ struct CheckpointRun {
   /// reciperun gpt2.bin with the horizon and `options`.
   std::string command(const std::string &options, const std::string &step = "gpt2.bin") const;
   /// The same as the words of a command that runs in any folder.
-  std::vector<std::string> words(const std::string &options) const;
+  std::vector<std::string> words(const std::string &options, const std::string &step = "gpt2.bin") const;
   /// The uninterrupted run, in folder `whole`.
   void runWhole(const std::string &options = "");
 

@@ -126,4 +126,37 @@ TEST_F(KillTest, AtAnyTime) {
   goOn("run", often);
 }
 
+// The first rank writes; its process holds the folder's lock. Each run goes on with another number of nodes.
+TEST_F(KillTest, OnAnyNumberOfNodes) {
+  run.updates = 150;
+  run.space.must("recipec compile gpt2.recipe --set data.batch_size=2 --set optim.grad_accum_steps=8 -o small.bin");
+  const std::string often = "--set logging.ckpt_interval=3 --set logging.keep_last=2 --threads 1 --timeout 10";
+  run.space.must(run.command("--output-dir whole " + often, "small.bin"));
+  const std::string dir = run.space.files().path("run");
+  std::mt19937 random(11);
+  int hits = 0;
+  for (int i = 0; i < std::max(3, killCount() / 3); ++i) {
+    TempFolder streams;
+    std::string nodes = std::to_string(1 << (i + 1) % 3);
+    std::filesystem::remove(dir + "/reciperun.lock"); // names the process killed before
+    ChildProcess child(streams, run.words("--output-dir " + dir + " --nodes " + nodes + " " + often +
+                                              (run.checkpoints("run").empty() ? " --overwrite" : " --resume"),
+                                          "small.bin"));
+    int rank0 = 0;
+    for (int wait = 0; wait < 1000 && rank0 == 0; ++wait, usleep(10000))
+      rank0 = std::atoi(run.space.files().read("run/reciperun.lock").c_str());
+    ASSERT_GT(rank0, 0) << streams.read("stderr");
+    usleep(unsigned(std::uniform_real_distribution<>(0, 4e5)(random)));
+    kill(rank0, SIGKILL);
+    hits += child.wait() != 0;
+    if (!run.checkpoints("run").empty())
+      run.space.must("recipeckpt verify run");
+  }
+  EXPECT_GT(hits, 0);
+  run.space.must(run.command("--output-dir run --nodes 2 " + often +
+                                 (run.checkpoints("run").empty() ? " --overwrite" : " --resume"),
+                             "small.bin"));
+  run.expectSameEnd("run");
+}
+
 } // namespace recipe::test
