@@ -5,23 +5,24 @@
 #include "runtime/base/File.h"
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/Sha256.h"
+#include "runtime/checkpoint/BoundedJson.h"
 #include "runtime/checkpoint/CheckpointState.h"
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 using namespace recipe::rt;
+using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 absl::StatusOr<std::string> recipe::rt::exportedConfig(const std::string &modelConfig, const std::string &modelType) {
-  nlohmann::json config = nlohmann::json::parse(modelConfig, nullptr, /*allow_exceptions=*/false);
+  Json config = parseBoundedJson(modelConfig);
   if (!config.is_object())
     return absl::InvalidArgumentError("the model's configuration must be a JSON object");
   config["model_type"] = modelType;
   // What files were published in before has no bearing on ours. Newer releases call the key dtype.
   config.erase("dtype");
   config["torch_dtype"] = "float32";
-  return config.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 /// Copies in one pass: what is written is what was hashed.

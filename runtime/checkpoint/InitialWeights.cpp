@@ -3,15 +3,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/checkpoint/BoundedJson.h"
 #include "runtime/checkpoint/HuggingFace.h"
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 using namespace recipe::rt;
-using nlohmann::json;
+using Json = nlohmann::ordered_json;
 using recipe::abi::Parameter;
 
 static std::string shapeText(const std::vector<int64_t> &shape) {
@@ -77,7 +77,7 @@ public:
 
 private:
   void checkConfig();
-  void compare(const std::string &key, const json &wanted, const json &found);
+  void compare(const std::string &key, const Json &wanted, const Json &found);
   std::string nameInStep(const std::string &name) const;
   bool holdsNoWeights(const std::string &name) const;
   void checkTensor(const Parameter &parameter, const WeightFolder::Tensor &tensor);
@@ -106,12 +106,12 @@ bool Matcher::holdsNoWeights(const std::string &name) const {
                      [&](const std::string &ending) { return absl::EndsWith(name, ending); });
 }
 
-void Matcher::compare(const std::string &key, const json &ours, const json &theirs) {
+void Matcher::compare(const std::string &key, const Json &ours, const Json &theirs) {
   if (ours.is_null() || theirs.is_null() || ours == theirs)
     return;
   if (!ours.is_object() || !theirs.is_object()) {
     problems.push_back(absl::StrCat(folder.path(), "/config.json: '", key, "' must be as compiled in, ", ours.dump(),
-                                    ", got ", theirs.dump(-1, ' ', false, json::error_handler_t::replace)));
+                                    ", got ", theirs.dump(-1, ' ', false, Json::error_handler_t::replace)));
     return;
   }
   for (const auto &[inner, value] : ours.items())
@@ -123,8 +123,8 @@ void Matcher::compare(const std::string &key, const json &ours, const json &thei
 void Matcher::checkConfig() {
   if (!folder.config())
     return;
-  json theirs = json::parse(*folder.config(), nullptr, /*allow_exceptions=*/false);
-  json ours = json::parse(step.manifest().model_config(), nullptr, /*allow_exceptions=*/false);
+  Json theirs = parseBoundedJson(*folder.config());
+  Json ours = parseBoundedJson(step.manifest().model_config());
   if (!theirs.is_object()) {
     problems.push_back(absl::StrCat(folder.path(), "/config.json: must be a JSON object"));
     return;

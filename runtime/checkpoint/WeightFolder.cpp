@@ -2,11 +2,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/File.h"
+#include "runtime/checkpoint/BoundedJson.h"
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 using namespace recipe::rt;
-using nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 static bool exists(const std::string &path) {
   std::error_code error;
@@ -28,7 +28,7 @@ static absl::Status noWeights(const std::string &folder) {
 /// Tensor to file name. A shard lies beside its index, under any name that is not a path.
 static absl::StatusOr<std::map<std::string, std::string>> readIndex(const std::string &path) {
   RCP_ASSIGN_OR_RETURN(std::string text, readFile(path));
-  json index = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json index = parseBoundedJson(text);
   if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object())
     return absl::InvalidArgumentError(absl::StrCat(path, ": must be a JSON object with weight_map, an object"));
   std::map<std::string, std::string> map;
@@ -38,7 +38,7 @@ static absl::StatusOr<std::map<std::string, std::string>> readIndex(const std::s
         name.find('\0') != std::string::npos)
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": weight_map must give the name of a file in this folder for \"", tensor, "\", got ",
-                       file.dump(-1, ' ', false, json::error_handler_t::replace)));
+                       file.dump(-1, ' ', false, Json::error_handler_t::replace)));
     map.emplace(tensor, name);
   }
   if (map.empty())

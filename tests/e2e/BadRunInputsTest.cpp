@@ -105,7 +105,7 @@ const Row rows[] = {
     {"ManifestChanged", RESUME "edited",
      "reciperun: error: edited/checkpoints/step-00000001/manifest.json: damaged or changed, its SHA-256 must be "},
     {"ManifestIsCut", "recipeckpt inspect cut-manifest",
-     "recipeckpt: error: cut-manifest/checkpoints/step-00000001/manifest.json: damaged, it must be one JSON object\n"},
+     "recipeckpt: error: cut-manifest/checkpoints/step-00000001/manifest.json: damaged, it must be one JSON object"},
     {"VerifyDamaged", "recipeckpt verify flipped",
      "recipeckpt: error: flipped/checkpoints/step-00000001/model.safetensors: damaged or changed, its SHA-256 must "},
     {"ExportDamaged", "recipeckpt export flipped x",

@@ -201,6 +201,8 @@ TEST_F(InitialWeightsTest, Indices) {
   for (const auto &[text, message] : std::vector<std::pair<std::string, std::string>>{
            {"[", index + ": must be a JSON object with weight_map, an object"},
            {"{\"weight_map\": []}", index + ": must be a JSON object with weight_map, an object"},
+           {"{\"weight_map\": {\"x\": " + std::string(100000, '[') + std::string(100000, ']') + "}}",
+            index + ": must be a JSON object with weight_map, an object"},
            {"{\"weight_map\": {}}", index + ": weight_map must name tensors, got none"},
            {R"({"weight_map": {"x": "../a.safetensors"}})",
             index + ": weight_map must give the name of a file in this folder for \"x\", got \"../a.safetensors\""},
