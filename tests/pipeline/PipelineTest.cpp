@@ -158,7 +158,7 @@ TEST(Pipeline, OurMistakeLeavesAReproducer) {
     std::string path = compiled->compilation->reproducer;
     ASSERT_FALSE(path.empty());
     mlir::OwningOpRef<mlir::ModuleOp> input = mlir::parseSourceFile<mlir::ModuleOp>(path, &compiled->context);
-    llvm::sys::fs::remove(path);
+    EXPECT_FALSE(llvm::sys::fs::remove(path));
     ASSERT_TRUE(input);
     // It is what the phase was given.
     auto text = [](mlir::ModuleOp module) {

@@ -12,7 +12,7 @@ constexpr int kCycle = 61;
 constexpr int64_t kUpdatesOfToy = 120;
 
 /// Byte i of the successor sequence.
-char successor(int64_t i) { return char(' ' + i % kCycle); }
+int32_t successor(int64_t i) { return int32_t(' ' + i % kCycle); }
 
 /// Tokens of the successor sequence, each labelled with the one that is next.
 class NextTokens : public rt::BatchSource {
@@ -68,7 +68,7 @@ struct Pitfall04 : testing::Test {
 TEST_F(Pitfall04, TheSuccessorOfATokenIsLearned) {
   std::string text;
   for (int64_t i = 0; i < 3000; ++i)
-    text += successor(i);
+    text += char(successor(i));
   space.files().write("toy.txt", text);
   space.must("recipedata tokenize toy.txt -o toy.tok");
   space.must("recipec compile llama.recipe -o toy.bin --set optim.lr=1e-2 --set optim.max_steps=" +

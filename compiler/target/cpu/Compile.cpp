@@ -86,7 +86,7 @@ static Expected<SmallVector<char, 0>> compileKernel(step::KernelOp kernel, const
   LLVMContext context;
   Module module("kernel", context);
   if (Error failed = emitInto(module, kernel, target, machine))
-    return std::move(failed);
+    return failed;
   optimize(module, machine);
   SmallVector<char, 0> object;
   raw_svector_ostream out(object);
@@ -143,7 +143,7 @@ Expected<std::string> printKernel(step::KernelOp kernel, const step::TargetInfo 
   LLVMContext context;
   Module module("kernel", context);
   if (Error failed = emitInto(module, kernel, target, **machine))
-    return std::move(failed);
+    return failed;
   if (optimized)
     optimize(module, **machine);
   std::string text;

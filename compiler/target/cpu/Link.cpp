@@ -63,10 +63,10 @@ Expected<std::string> linkShared(ArrayRef<SmallVector<char, 0>> objects) {
   for (auto [index, object] : enumerate(objects)) {
     arguments.push_back(inFolder(formatv("{0}.o", index).str()));
     if (Error failed = writeFile(arguments.back(), object))
-      return std::move(failed);
+      return failed;
   }
   if (Error failed = runLinker(arguments))
-    return std::move(failed);
+    return failed;
   auto bytes = MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!bytes)
     return createFileError(output, bytes.getError());

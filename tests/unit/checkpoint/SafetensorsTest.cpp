@@ -197,7 +197,7 @@ TEST(Safetensors, SurvivesMutations) {
       case 2:
         bytes.erase(place, random() % 4);
         break;
-      case 3:
+      default:
         bytes.insert(place, 1, likely[random() % likely.size()]);
         break;
       }

@@ -176,7 +176,7 @@ TEST(TokenFile, NamesThePositionOfAnIdOutsideTheVocabulary) {
   ASSERT_TRUE(file.ok()) << file.status();
   std::vector<int32_t> out(5);
   EXPECT_TRUE(file->read(0, 4, out.data()).ok());
-  for (absl::Status status : {file->read(2, 3, out.data()), file->verify()}) {
+  for (const absl::Status &status : {file->read(2, 3, out.data()), file->verify()}) {
     std::string message(status.message());
     EXPECT_NE(message.find("token 4: the id must be below the vocabulary of 5, got 5"), std::string::npos) << message;
   }
