@@ -130,7 +130,7 @@ void Attempt::readOutput() {
 /// A rank has failed or the user is impatient: whoever is still there after a while does not end by itself.
 void Attempt::hurry() {
   if (killAt == 0 && (output.sawError() || output.death()))
-    killAt = nowNanoseconds() + 10'000'000'000;
+    killAt = nowNanoseconds() + 5'000'000'000;
   if (killAt != 0 && nowNanoseconds() > killAt) {
     killChildren();
     killAt = nowNanoseconds() + 100'000'000;
@@ -149,8 +149,9 @@ static Outcome judge(int status, const Attempt &ranks, int stopSignal) {
   if (ranks.killed() || (WIFSIGNALED(status) && stopSignal != 0))
     return {128 + stopSignal, false};
   if (WIFSIGNALED(status)) {
-    say(absl::StrCat("error: the process that starts the ranks was ended by signal ", WTERMSIG(status), " (",
-                     strsignal(WTERMSIG(status)), ")"));
+    if (!output.sawError())
+      say(absl::StrCat("error: the process that starts the ranks was ended by signal ", WTERMSIG(status), " (",
+                       strsignal(WTERMSIG(status)), ")"));
     return {1, true};
   }
   int code = WEXITSTATUS(status);

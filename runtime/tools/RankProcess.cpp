@@ -87,6 +87,9 @@ void RankProcess::giveUp(const absl::Status &reason, int exitCode, const std::fu
     life->reported();
     // The others have a moment to end by themselves; MPI ends those that cannot.
     usleep(200'000);
+    // A transport that has lost its other end may take for ever to abort.
+    signal(SIGALRM, SIG_DFL);
+    alarm(5);
     comm->abort(exitCode);
   }
   _exit(exitCode);

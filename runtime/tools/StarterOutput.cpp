@@ -101,6 +101,11 @@ void StarterOutput::takeBlock() {
   for (const char *known : {"MPI_ABORT was invoked", "a non-zero exit code", "exited with non-zero status"})
     if (absl::StrContains(text, known))
       return;
-  for (absl::string_view one : absl::StrSplit(block, '\n', absl::SkipWhitespace()))
-    pass(absl::StrCat("mpirun: ", one, "\n"));
+  for (absl::string_view one : absl::StrSplit(block, '\n', absl::SkipWhitespace())) {
+    std::string shown = absl::StrCat("mpirun: ", one, "\n");
+    if (error)
+      aftermath += shown;
+    else
+      pass(shown);
+  }
 }

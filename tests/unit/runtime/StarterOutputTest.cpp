@@ -63,7 +63,8 @@ TEST(StarterOutputTest, WhatItCannotKnowPasses) {
 TEST(StarterOutputTest, TheAftermathOfAnErrorIsNone) {
   Shown shown;
   shown.output.take("[vm:12] Read -1, expected 8192, errno = 14\nreciperun: error: rank 1 is missing\n"
-                    "[vm:12] Read -1, expected 8192, errno = 14\nmpirun: Forwarding signal 10 to job\n");
+                    "[vm:12] Read -1, expected 8192, errno = 14\nmpirun: Forwarding signal 10 to job\n" +
+                    rule + "\nWARNING: Open MPI failed to TCP connect\n" + rule + "\n");
   shown.output.end();
   EXPECT_EQ(shown.text, "reciperun: error: rank 1 is missing\n");
   Shown other;
