@@ -69,6 +69,17 @@ TEST_P(WeightsTest, TrainingStartsFromThem) {
   EXPECT_EQ(train("unset", "--set model.init_from="), random);
 }
 
+// Every rank reads the folder and the data itself.
+TEST_P(WeightsTest, SeveralNodesStartFromThemToo) {
+  std::filesystem::create_directories(space.files().path("d"));
+  space.must("cp text.tok d/a.tok && cp text.tok d/b.tok && recipec compile " + std::string(GetParam()) +
+             ".recipe --set data.batch_size=8 --set optim.grad_accum_steps=2 --set data.path=d -o step.bin");
+  train("first", "--set experiment.seed=5");
+  std::string one = train("one", "--set model.init_from=first");
+  EXPECT_EQ(train("two", "--set model.init_from=first --nodes 2 --threads 1 --set data.num_workers=2"), one);
+  EXPECT_TRUE(weights("two") == weights("one"));
+}
+
 TEST_P(WeightsTest, TheExportedConfigCompilesToTheSameModel) {
   train("first", "--steps 1");
   space.must("recipeckpt export first hf");
