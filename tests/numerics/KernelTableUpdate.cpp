@@ -1,4 +1,5 @@
 #include "dialects/train/RunValues.h"
+#include "tests/numerics/BinOrder.h"
 #include "tests/numerics/KernelTables.h"
 
 namespace recipe::test {
@@ -62,12 +63,25 @@ void addNorms(std::vector<KernelCase> &cases) {
   add("BadLoss", "1.0", normal(1), [=](rcp_step_params_v1 &values) { values.loss_sum = nan; });
 }
 
+// Any other order of the bins than the reference's gives another norm.
+KernelCase binOrderCase() {
+  BinOrder order = findBinOrder();
+  Fill gradients = [values = order.gradients](train::HostTensor &tensor, Random &) { tensor.f32 = values; };
+  return {"GradNormBinOrder",
+          "train.grad_norm",
+          "clip = 0.0 : f64",
+          {{std::to_string(order.gradients.size()) + "xf32", gradients}},
+          {},
+          [](rcp_step_params_v1 &params) { params.valid_tokens = 1; }};
+}
+
 } // namespace
 
 std::vector<KernelCase> updateCases() {
   std::vector<KernelCase> cases;
   addSchedules(cases);
   addNorms(cases);
+  cases.push_back(binOrderCase());
   cases.push_back({"StepLoss",
                    "train.step_loss",
                    "",

@@ -1,5 +1,6 @@
 // Initial values, loss, gradient norm, AdamW and schedule.
 #include "dialects/train/RunValues.h"
+#include "tests/numerics/BinOrder.h"
 #include "tests/numerics/OpGraph.h"
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -113,6 +114,14 @@ TEST(Update, gradientNormDoesNotDependOnTheOrder) {
     EXPECT_EQ(normOf(ReferenceMode::Exact, {rows(all, cut, 6000), rows(all, 0, cut)}, 1).grad_norm, first);
     EXPECT_EQ(normOf(ReferenceMode::Fp64, {rows(all, cut, 6000), rows(all, 0, cut)}, 1).grad_norm, first);
   }
+}
+
+TEST(Update, gradientNormAddsItsBinsFromTheSmallest) {
+  BinOrder order = findBinOrder();
+  HostTensor gradients = filled({int64_t(order.gradients.size())}, 0);
+  gradients.f64.assign(order.gradients.begin(), order.gradients.end());
+  for (ReferenceMode mode : bothModes)
+    EXPECT_EQ(normOf(mode, {gradients}, 0, /*validTokens=*/1).grad_norm, order.norm);
 }
 
 TEST(Update, nothingUsableSkipsTheUpdate) {
