@@ -143,6 +143,23 @@ TEST_F(CorpusTest, ARunOverSeveralFiles) {
   EXPECT_EQ(other->training->windowCount(), 4 + 6 + 2);
 }
 
+// The checksums cost the time that all files together take.
+TEST_F(CorpusTest, TheFilesTogetherAreVerifiedUpToASize) {
+  files({17, 26});
+  std::string bytes = folder.read("f1.tok");
+  bytes[TokenHeaderBytes] ^= 1;
+  folder.write("f1.tok", bytes);
+  TextDataOptions options;
+  options.seqLength = 4;
+  options.batchSize = options.globalBatch = 5;
+  options.vocabSize = 1 << 20;
+  options.paths = {folder.path("")};
+  options.verifiedBytes = 43 * 4;
+  EXPECT_EQ(openTextData(options).status().message().find(folder.path("f1.tok") + ": the tokens are damaged"), 0u);
+  options.verifiedBytes = 43 * 4 - 1;
+  EXPECT_TRUE(openTextData(options).ok());
+}
+
 TEST_F(CorpusTest, FilesMustAgree) {
   files({17, 26});
   test::writeTokens(folder.path("g.tok"), test::successors(20), 256, "other");
