@@ -13,8 +13,8 @@ LogicalResult BufferOp::verify() {
   auto type = cast<RankedTensorType>(getType());
   if (!type.hasStaticShape())
     return emitOpError("needs a static shape, got ") << type;
-  if (getOffset() < 0 || getOffset() % kAlignment)
-    return emitOpError("offset must be a multiple of 64, got ") << getOffset();
+  if (int64_t offset = getOffset(); offset < 0 || offset % kAlignment)
+    return emitOpError("offset must be a multiple of 64, 0 or more, got ") << offset;
   int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
   if (!type.getEncoding() && bytes != int64_t(getBytes()))
     return emitOpError("size must be that of its type, got ") << getBytes() << " and " << bytes;

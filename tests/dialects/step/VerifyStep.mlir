@@ -1,7 +1,12 @@
 // RUN: recipe-opt --split-input-file --verify-diagnostics %s
 
-// expected-error @+1 {{offset must be a multiple of 64, got 32}}
+// expected-error @+1 {{offset must be a multiple of 64, 0 or more, got 32}}
 step.buffer @a state at 32 size 16 : tensor<4xf32>, "parameters"
+
+// -----
+
+// expected-error @+1 {{offset must be a multiple of 64, 0 or more, got -64}}
+step.buffer @a state at -64 size 16 : tensor<4xf32>, "parameters"
 
 // -----
 
