@@ -53,7 +53,9 @@ const BadLine badLines[] = {
     {"ScalarForList", 11, "  betas: 0.9", ":11:10: error: 'optim.betas' must be a list of 2 numbers, got 0.9"},
     {"ShortList", 11, "  betas: [0.9]", ":11:10: error: 'optim.betas' must be a list of 2 numbers, got a list of 1"},
     {"TextInList", 11, "  betas: [0.9, high]", ":11:16: error: 'optim.betas[1]' must be a number, got high"},
-    {"ListForText", 5, "  path: [a, b]", ":5:9: error: 'data.path' must be text, got a list"},
+    {"ListForText", 11, "experiment: {name: [a, b]}", ":11:20: error: 'experiment.name' must be text, got a list"},
+    {"EmptyListOfPaths", 5, "  path: []", ":5:9: error: 'data.path' must be text or a list of text, got an empty list"},
+    {"ListInAListOfPaths", 5, "  path: [a, [b]]", ":5:13: error: 'data.path[1]' must be text, got a list"},
     {"EmptyText", 5, "  path: ''", ":5:9: error: 'data.path' may not be empty"},
     {"ShellPath", 5, "  path: ~/train.tok",
      ":5:9: error: 'data.path' may not start with ~, which only a shell expands, got ~/train.tok"},
@@ -185,16 +187,16 @@ TEST(BadRecipes, AllProblemsInOneRunByPosition) {
       "r.recipe:2:3: error: unknown key 'model.typ', did you mean 'model.type'?",
       "r.recipe:3:25: error: 'model.config.hidden_size' must fit a double, got 1e999",
       "r.recipe:3:44: error: 'model.config.layers[1]' must fit a double, got 1e999",
-      "r.recipe:4:1: error: 'data.path' is missing: it must be text",
+      "r.recipe:4:1: error: 'data.path' is missing: it must be text or a list of text",
       "r.recipe:5:15: error: 'data.batch_size' must be >= 1 and <= 1048576, got 0",
       "r.recipe:6:15: error: 'data.seq_length' must be a whole number, got long",
       "r.recipe:7:3: error: 'data.seq_length' is already given at 6:3",
-      "r.recipe:9:14: error: 'optim.scheduler' must be one of constant, linear, cosine, got linaer, did you mean "
-      "linear?",
+      ("r.recipe:9:14: error: 'optim.scheduler' must be one of constant, linear, cosine, got linaer, did you mean "
+       "linear?"),
       "r.recipe:10:7: error: 'optim.lr' must be >= 1e-30 and <= 1000, got 0",
       "r.recipe:11:17: error: 'optim.warmup_steps' must be < optim.max_steps, got 5 and 5",
-      "r.recipe:13:1: error: unknown section 'extra', the sections are experiment, model, data, optim, distributed, "
-      "numerics, precision, memory, fusion, target, logging",
+      ("r.recipe:13:1: error: unknown section 'extra', the sections are experiment, model, data, optim, distributed, "
+       "numerics, precision, memory, fusion, target, logging"),
   };
   EXPECT_EQ(messages(loadRecipeText(text, "r.recipe", {})), expected);
 }

@@ -26,8 +26,8 @@ TEST(Schema, DefaultAndNeutralValuesKeepTheirOwnRules) {
   size_t count = 0;
   Schema schema;
   for (const Key &key : schema.keys()) {
-    for (auto [has, text] : {std::pair(key.options->has_default_value(), key.options->default_value()),
-                             std::pair(key.options->has_neutral(), key.options->neutral())}) {
+    for (const auto &[has, text] : {std::pair(key.options->has_default_value(), key.options->default_value()),
+                                    std::pair(key.options->has_neutral(), key.options->neutral())}) {
       if (!has)
         continue;
       EXPECT_EQ(readBack(key, text), "") << key.name;
