@@ -188,7 +188,9 @@ private:
   void emitCollective(step::CollectiveOp op, abi::Instruction &instruction) {
     instruction.set_id(op.getId());
     instruction.set_kernel(kernels[op.getKernel()]);
-    instruction.add_arguments()->set_buffer(buffers[op.getBuffer()]);
+    for (auto name : op.getBuffers().getAsRange<FlatSymbolRefAttr>())
+      instruction.add_arguments()->set_buffer(buffers[name.getValue()]);
+    abi::DataType type = step.buffers(int(instruction.arguments(0).buffer())).type();
     instruction.set_predicate(predicate(op.getPredicate()));
     instruction.set_location(locationIndex(train::nameOf(op)));
     instruction.set_name(op.getName().str());
@@ -197,9 +199,9 @@ private:
     abi::Collective &collective = *instruction.mutable_collective();
     collective.set_kind(abi::Collective::ALL_REDUCE); // the only one so far
     collective.set_axis(op.getAxis().str());
-    collective.set_type(step.buffers(int(buffers[op.getBuffer()])).type());
+    collective.set_type(type);
     collective.set_elements(op.getElements());
-    instruction.set_bytes(double(step.buffers(int(buffers[op.getBuffer()])).bytes()));
+    instruction.set_bytes(4.0 * double(op.getElements())); // kernel selection has rules for f32 only
   }
 
   void emitInstruction(step::InstructionOp op, abi::Instruction &instruction) {

@@ -4,6 +4,7 @@
 #include "dialects/dist/Dist.h"
 #include "dialects/step/Step.h"
 #include "llvm/ADT/MapVector.h"
+#include <map>
 
 using namespace mlir;
 using namespace recipe;
@@ -16,7 +17,6 @@ namespace {
 struct Sum {
   enum { Growing, Travelling, Whole } state = Growing;
   bool hasTerms = false; // something was added
-  CollectiveOp collective;
 };
 
 // The launches of one op.
@@ -25,8 +25,12 @@ using Group = SmallVector<InstructionOp, 4>;
 class CollectiveProof {
 public:
   explicit CollectiveProof(ModuleOp module) : module(module) {
-    for (auto buffer : module.getOps<BufferOp>())
+    for (auto buffer : module.getOps<BufferOp>()) {
       layouts[buffer.getSymNameAttr()] = dist::layoutOf(buffer.getType());
+      elementTypes[buffer.getSymNameAttr()] = cast<RankedTensorType>(buffer.getType()).getElementType();
+      if (buffer.getSpace() == Space::State)
+        places[buffer.getOffset()] = buffer;
+    }
   }
 
   LogicalResult run() {
@@ -79,7 +83,32 @@ private:
   }
 
   LogicalResult issue(CollectiveOp collective, bool inMicrobatch) {
-    FlatSymbolRefAttr buffer = collective.getBufferAttr();
+    Predicate wanted = inMicrobatch ? Predicate::LastMicrobatch : Predicate::Always;
+    if (collective.getPredicate() != wanted)
+      return collective.emitOpError("C3: a collective must run once in a step, got it when ")
+             << stringifyPredicate(collective.getPredicate());
+    if (!signals.insert(collective.getSignal()).second)
+      return collective.emitOpError("C3: signals must differ, got ") << collective.getSignal() << " twice";
+    travelling[int64_t(collective.getSignal())] = collective;
+    for (auto buffer : collective.getBuffers().getAsRange<FlatSymbolRefAttr>())
+      if (failed(reduce(collective, buffer)))
+        return failure();
+    return checkNeighbours(collective);
+  }
+
+  // What lies between the first and the last buffer is added along.
+  LogicalResult checkNeighbours(CollectiveOp collective) {
+    auto first = module.lookupSymbol<BufferOp>(cast<FlatSymbolRefAttr>(collective.getBuffers()[0]));
+    auto place = places.find(first.getOffset());
+    for (auto buffer : collective.getBuffers().getAsRange<FlatSymbolRefAttr>()) {
+      if (place == places.end() || place->second.getSymNameAttr() != buffer.getAttr())
+        return collective.emitOpError("C3: nothing may lie between the buffers of a collective, got before ") << buffer;
+      ++place;
+    }
+    return success();
+  }
+
+  LogicalResult reduce(CollectiveOp collective, FlatSymbolRefAttr buffer) {
     LayoutAttr layout = layoutOf(buffer);
     auto wrong = [&](const Twine &rule) { return collective.emitOpError("C3: " + rule + ", got ") << buffer; };
     if (!isPartial(buffer))
@@ -88,19 +117,15 @@ private:
         layout.getPartial()[0].getName() != collective.getAxisAttr())
       return wrong("a collective must reduce over the axis that its buffer is Partial over")
              << " over " << collective.getAxis();
-    Predicate wanted = inMicrobatch ? Predicate::LastMicrobatch : Predicate::Always;
-    if (collective.getPredicate() != wanted)
-      return wrong("a collective must run once in a step") << " when " << stringifyPredicate(collective.getPredicate());
+    auto first = cast<FlatSymbolRefAttr>(collective.getBuffers()[0]);
+    if (elementTypes.lookup(buffer.getAttr()) != elementTypes.lookup(first.getAttr()))
+      return wrong("buffers of a collective must have one element type");
     Sum &sum = sums[buffer.getAttr()];
     if (sum.state != Sum::Growing)
       return wrong("a sum must be reduced once");
     if (!sum.hasTerms)
       return wrong("a sum must be complete before it is reduced");
-    if (!travelling.insert({int64_t(collective.getSignal()), collective}).second ||
-        !signals.insert(collective.getSignal()).second)
-      return wrong("signals must differ");
     sum.state = Sum::Travelling;
-    sum.collective = collective;
     return success();
   }
 
@@ -111,7 +136,8 @@ private:
       auto found = travelling.find(signal);
       if (found == travelling.end())
         continue;
-      sums[found->second.getBufferAttr().getAttr()].state = Sum::Whole;
+      for (auto buffer : found->second.getBuffers().getAsRange<FlatSymbolRefAttr>())
+        sums[buffer.getAttr()].state = Sum::Whole;
       travelling.erase(found);
     }
     for (auto slice : instruction.getArguments().getAsRange<SliceAttr>()) {
@@ -185,6 +211,8 @@ private:
 
   ModuleOp module;
   DenseMap<StringAttr, LayoutAttr> layouts; // null: none
+  DenseMap<StringAttr, Type> elementTypes;
+  std::map<int64_t, BufferOp> places; // of state buffers, by offset
   llvm::MapVector<StringAttr, Sum> sums;
   llvm::MapVector<int64_t, CollectiveOp> travelling; // by signal, in the order of issue
   llvm::DenseSet<uint64_t> signals;

@@ -48,9 +48,9 @@ def Step_ArenaOp : Step_Op<"arena", [DeclareOpInterfaceMethods<SymbolUserOpInter
     Layouts are proved, too (CollectiveVerify.cpp), for the launches of one op together, along the last micro-batch and the update:
     - C1: what is computed from split samples is split or Partial, what is computed from Partial sums alone is Partial, and nothing else is.
     - C2: a Partial buffer is read only by what adds to it, before a collective has made it whole; everything else waits for the collective.
-    - C3: a collective reduces a Partial buffer over the axis that it is Partial over, once, in the last micro-batch, after everything
-      that adds to it.
-    - C4: nothing touches the buffer of a collective between its issue and a wait for its signal, and each is waited for in the update.
+    - C3: a collective reduces Partial buffers over the axis that they are Partial over, once, in the last micro-batch, after everything
+      that adds to them.
+    - C4: nothing touches the buffers of a collective between its issue and a wait for its signal, and each is waited for in the update.
     - C5: `eval`, `init` and `prologue` run on each rank by itself: no collectives, and no unfinished sums.
   }];
   let arguments = (ins ArrayAttr:$rows, I64Attr:$scratch_offset, I64Attr:$scratch_stride, I64Attr:$max_threads,
@@ -85,15 +85,16 @@ def Step_InstructionOp : Step_Op<"instruction", [HasParent<"ProgramOp">, Declare
 }
 
 def Step_CollectiveOp : Step_Op<"collective", [HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "A collective over one axis of the mesh, in place on a buffer, on the communication queue";
+  let summary = "A collective over one axis of the mesh, in place on buffers that follow each other, on the communication queue";
   let description = [{
     Issued where it stands; the program goes on. Collectives run in the order of issue, which is the same on every rank. `signal` is what
-    instructions name in `waits`; the id serves. `all_reduce` adds `elements` values by the tree of adjacent pairs of ranks; `kernel` adds what arrived
-    to what is there. On one rank nothing happens: the buffer is whole already.
+    instructions name in `waits`; the id serves. `all_reduce` adds `elements` values, from the first buffer's begin to the last one's end, by the tree
+    of adjacent pairs of ranks; `kernel` adds what arrived to what is there. On one rank nothing happens: the buffers are whole already. What
+    lies between two of the buffers (alignment) belongs to nobody and is added along.
   }];
-  let arguments = (ins StrAttr:$name, I64Attr:$id, Step_CollectiveKindAttr:$kind, StrAttr:$axis, FlatSymbolRefAttr:$buffer,
+  let arguments = (ins StrAttr:$name, I64Attr:$id, Step_CollectiveKindAttr:$kind, StrAttr:$axis, ArrayAttr:$buffers,
     I64Attr:$elements, FlatSymbolRefAttr:$kernel, Step_PredicateAttr:$predicate, I64Attr:$signal);
-  let assemblyFormat = "$name $kind `over` $axis $buffer `elements` $elements `with` $kernel `when` $predicate `signal` $signal attr-dict";
+  let assemblyFormat = "$name $kind `over` $axis $buffers `elements` $elements `with` $kernel `when` $predicate `signal` $signal attr-dict";
   let hasVerifier = 1;
 }
 

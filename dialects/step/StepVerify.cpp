@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace recipe;
 using namespace recipe::step;
 
-static constexpr int64_t kAlignment = 64;
+static constexpr int64_t kAlignment = 64, kPage = 4096;
 
 LogicalResult BufferOp::verify() {
   auto type = cast<RankedTensorType>(getType());
@@ -136,7 +136,16 @@ LogicalResult InstructionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+// Of the first buffer; the others' types are those of the proof of C3.
+static int64_t elementBytes(CollectiveOp op, SymbolTableCollection &symbols) {
+  auto buffer = cast<BufferOp>(
+      symbols.lookupSymbolIn(op->getParentOp()->getParentOp(), cast<FlatSymbolRefAttr>(op.getBuffers()[0])));
+  return cast<RankedTensorType>(buffer.getType()).getElementTypeBitWidth() / 8;
+}
+
 LogicalResult CollectiveOp::verify() {
+  if (getBuffers().empty() || !llvm::all_of(getBuffers(), llvm::IsaPred<FlatSymbolRefAttr>))
+    return emitOpError("must name buffers, got ") << getBuffers();
   if (int64_t(getElements()) < 1)
     return emitOpError("needs an element, got ") << int64_t(getElements());
   if (getSignal() == 0)
@@ -149,11 +158,20 @@ LogicalResult CollectiveOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel = dyn_cast_or_null<KernelOp>(symbols.lookupSymbolIn(module, getKernelAttr()));
   if (!kernel || kernel.getFamily() != "combine")
     return emitOpError("must name a step.kernel of family \"combine\", got ") << getKernelAttr();
-  auto buffer = dyn_cast_or_null<BufferOp>(symbols.lookupSymbolIn(module, getBufferAttr()));
-  if (!buffer || buffer.getSpace() != Space::State || buffer.getData() || buffer.getMinNodes())
-    return emitOpError("must name a state buffer that every rank has, got ") << getBufferAttr();
-  int64_t bytes = cast<RankedTensorType>(buffer.getType()).getElementTypeBitWidth() / 8 * int64_t(getElements());
-  if (bytes != int64_t(buffer.getBytes()))
-    return emitOpError("must take all of its buffer, got ") << bytes << " and " << buffer.getBytes() << " bytes";
-  return success();
+  int64_t begin = -1, end = -1;
+  for (auto name : getBuffers().getAsRange<FlatSymbolRefAttr>()) {
+    auto buffer = dyn_cast_or_null<BufferOp>(symbols.lookupSymbolIn(module, name));
+    if (!buffer || buffer.getSpace() != Space::State || buffer.getData() || buffer.getMinNodes())
+      return emitOpError("must name state buffers that every rank has, got ") << name;
+    // Offsets are multiples of a page at most.
+    if (end >= 0 && (int64_t(buffer.getOffset()) < end || int64_t(buffer.getOffset()) - end >= kPage))
+      return emitOpError("must name buffers that follow each other, got ")
+             << name << " at " << buffer.getOffset() << " after " << end;
+    begin = begin < 0 ? buffer.getOffset() : begin;
+    end = buffer.end();
+  }
+  int64_t bytes = elementBytes(*this, symbols) * int64_t(getElements());
+  if (bytes == end - begin)
+    return success();
+  return emitOpError("must take all of its buffers, got ") << bytes << " and " << end - begin << " bytes";
 }

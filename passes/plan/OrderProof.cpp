@@ -271,11 +271,12 @@ std::optional<std::string> findCounterExample(const RankScripts &scripts) { retu
 
 LogicalResult proveOrder(ModuleOp module) {
   std::vector<OrderedCollective> collectives;
+  SymbolTable symbols(module); // a look-up in the module itself is linear
   // The order of issue in a step.
   for (StringRef name : {"forward", "backward", "update"})
     if (auto program = module.lookupSymbol<step::ProgramOp>(name))
       for (auto collective : program.getBody().getOps<step::CollectiveOp>()) {
-        auto buffer = module.lookupSymbol<step::BufferOp>(collective.getBufferAttr());
+        auto buffer = symbols.lookup<step::BufferOp>(cast<FlatSymbolRefAttr>(collective.getBuffers()[0]).getAttr());
         int64_t bytes = cast<RankedTensorType>(buffer.getType()).getElementTypeBitWidth() / 8;
         collectives.push_back({collective.getName().str(), int64_t(collective.getElements()), bytes});
       }

@@ -66,8 +66,8 @@ public:
   void numberCollectives(ArrayRef<Timeline> timelines) {
     for (const Timeline &timeline : timelines)
       for (const Moment &moment : timeline.moments)
-        if (!moment.kernel)
-          signals[moment.collective] = idOf(timeline.programs[moment.program], moment);
+        for (dist::AllReduceOp reduction : moment.reductions)
+          signals[reduction] = idOf(timeline.programs[moment.program], moment);
   }
 
   void writeProgram(const Timeline &timeline, size_t program) {
@@ -107,22 +107,32 @@ private:
   }
 
   void writeCollective(const Moment &moment, StringRef program) {
-    dist::AllReduceOp reduction = moment.collective;
-    dist::LayoutAttr from = dist::layoutOf(reduction.getInput().getType());
-    const Buffer &buffer = buffers.all[buffers.values.lookup(reduction.getResult()).buffer];
+    dist::AllReduceOp first = moment.reductions.front();
+    dist::LayoutAttr from = dist::layoutOf(first.getInput().getType());
+    SmallVector<Attribute> names;
+    int64_t begin = 0, end = 0;
+    for (dist::AllReduceOp reduction : moment.reductions) {
+      int64_t index = buffers.values.lookup(reduction.getResult()).buffer;
+      const Buffer &buffer = buffers.all[index];
+      begin = names.empty() ? buffer.offset : begin;
+      end = buffer.offset + buffer.bytes;
+      names.push_back(symbol(index));
+    }
     int64_t id = idOf(program, moment);
+    int64_t elementBytes = cast<RankedTensorType>(first.getType()).getElementTypeBitWidth() / 8;
     step::CollectiveOp::create(
         builder, moment.location, moment.name, id, step::CollectiveKind::AllReduce,
-        from.getPartial()[0].getName().getValue(), buffer.name, buffers.localTypes.of(buffer.type).getNumElements(),
-        reduction->getAttrOfType<FlatSymbolRefAttr>(step::kCombineName).getValue(), moment.predicate, id);
+        from.getPartial()[0].getName().getValue(), builder.getArrayAttr(names), (end - begin) / elementBytes,
+        first->getAttrOfType<FlatSymbolRefAttr>(step::kCombineName).getValue(), moment.predicate, id);
   }
 
   // What a kernel is the first to read of what collectives give.
   SmallVector<int64_t> signalsFor(train::KernelOp kernel) {
     SmallVector<int64_t> waits;
     for (Value operand : kernel.getInputs())
-      if (auto reduction = operand.getDefiningOp<dist::AllReduceOp>(); reduction && waitedFor.insert(reduction).second)
-        waits.push_back(signals.lookup(reduction));
+      if (auto reduction = operand.getDefiningOp<dist::AllReduceOp>())
+        if (int64_t signal = signals.lookup(reduction); waitedFor.insert(signal).second)
+          waits.push_back(signal);
     return waits;
   }
 
@@ -156,7 +166,7 @@ private:
   const Buffers &buffers;
   OpBuilder builder;
   DenseMap<Operation *, int64_t> signals; // of all-reduces
-  DenseSet<Operation *> waitedFor;
+  DenseSet<int64_t> waitedFor;
 };
 
 class PlanArenaPass : public impl::PlanArenaPassBase<PlanArenaPass> {
@@ -177,7 +187,10 @@ private:
     FailureOr<Residents> residents = placeResidents(module, buffers);
     if (failed(residents))
       return failure();
-    FailureOr<std::vector<Timeline>> timelines = timelinesOf(module);
+    FailureOr<std::vector<Bundle>> bundles = bundleReductions(module, *residents, buffers);
+    if (failed(bundles))
+      return failure();
+    FailureOr<std::vector<Timeline>> timelines = timelinesOf(module, *bundles);
     if (failed(timelines))
       return failure();
     TransientPlan largest;

@@ -1,5 +1,4 @@
 #include "passes/plan/Timeline.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -19,12 +18,19 @@ SmallVector<StringAttr> writtenBy(train::KernelOp kernel) {
 // Forward and backward: the micro-batch's kernels, and after each of them what becomes possible through it.
 class MicrobatchTimeline {
 public:
-  explicit MicrobatchTimeline(ModuleOp module) : module(module) { timeline.programs = {"forward", "backward"}; }
+  MicrobatchTimeline(ModuleOp module, ArrayRef<Bundle> bundles) : module(module) {
+    timeline.programs = {"forward", "backward"};
+    for (const Bundle &bundle : bundles) {
+      open.push_back({&bundle, bundle.size()});
+      for (dist::AllReduceOp reduction : bundle)
+        bundleOf[variableOf(reduction)] = open.size() - 1;
+    }
+  }
 
   FailureOr<Timeline> run(train::GraphOp train) {
     auto begin = module.lookupSymbol<train::GraphOp>("segment_begin");
     auto end = module.lookupSymbol<train::GraphOp>("segment_end");
-    if (failed(findReductions()) || (end && failed(findMerges(train, end))))
+    if (end && failed(findMerges(train, end)))
       return failure();
     if (begin)
       for (auto kernel : begin.getBody().getOps<train::KernelOp>())
@@ -37,8 +43,11 @@ public:
         sumsChanged(kernel, kernel.getLoc());
       }
     }
-    for (auto &[variable, reduction] : reductions)
-      return reduction.emitError("a sum over ranks must be of what @train adds up, got @") << variable.getValue();
+    for (const Open &bundle : open)
+      for (dist::AllReduceOp reduction : *bundle.reductions)
+        if (bundleOf.contains(variableOf(reduction)))
+          return reduction.emitError("a sum over ranks must be of what @train adds up, got @")
+                 << variableOf(reduction).getValue();
     return std::move(timeline);
   }
 
@@ -47,16 +56,8 @@ private:
     timeline.moments.push_back({kernel, {}, (prefix + kernel.getName()).str(), kernel.getLoc(), program, predicate});
   }
 
-  LogicalResult findReductions() {
-    for (auto graph : module.getOps<train::GraphOp>())
-      for (auto reduction : graph.getBody().getOps<dist::AllReduceOp>()) {
-        auto read = reduction.getInput().getDefiningOp<train::ReadOp>();
-        if (!read || graph.getSymName() != "update" || !read.getResult().hasOneUse())
-          return reduction.emitError("a sum over ranks must be of a variable that nothing else in @update reads");
-        if (!reductions.insert({read.getVariableAttr().getAttr(), reduction}).second)
-          return reduction.emitError("a variable must be summed over ranks once, got @") << read.getVariable();
-      }
-    return success();
+  static StringAttr variableOf(dist::AllReduceOp reduction) {
+    return reduction.getInput().getDefiningOp<train::ReadOp>().getVariableAttr().getAttr();
   }
 
   // A merge can run when everything that it takes from @train is there.
@@ -89,36 +90,46 @@ private:
       llvm::append_range(complete, writtenBy(merge));
     }
     for (StringAttr variable : complete) {
-      auto found = reductions.find(variable);
-      if (found == reductions.end())
+      auto found = bundleOf.find(variable);
+      if (found == bundleOf.end())
         continue;
-      timeline.moments.push_back({{},
-                                  found->second,
-                                  ("all_reduce " + variable.getValue()).str(),
-                                  location,
-                                  program,
-                                  step::Predicate::LastMicrobatch});
-      reductions.erase(found);
+      Open &bundle = open[found->second];
+      bundleOf.erase(found);
+      if (--bundle.missing == 0)
+        issue(*bundle.reductions, location);
     }
+  }
+
+  void issue(const Bundle &bundle, Location location) {
+    std::string name = ("all_reduce " + variableOf(bundle.front()).getValue()).str();
+    if (bundle.size() > 1)
+      name += " and " + std::to_string(bundle.size() - 1) + " more";
+    timeline.moments.push_back({{}, bundle, name, location, program, step::Predicate::LastMicrobatch});
   }
 
   ModuleOp module;
   Timeline timeline;
   size_t program = 0;
   DenseMap<Operation *, SmallVector<train::KernelOp, 1>> merges; // by the kernel that they follow
-  llvm::MapVector<StringAttr, dist::AllReduceOp> reductions;     // by variable; those that are not placed yet
+
+  struct Open {
+    const Bundle *reductions;
+    size_t missing; // sums that are not complete yet
+  };
+  SmallVector<Open> open;
+  DenseMap<StringAttr, size_t> bundleOf; // of variables whose sums are not complete yet
 };
 
 } // namespace
 
-FailureOr<std::vector<Timeline>> timelinesOf(ModuleOp module) {
+FailureOr<std::vector<Timeline>> timelinesOf(ModuleOp module, ArrayRef<Bundle> bundles) {
   std::vector<Timeline> timelines;
   for (auto graph : module.getOps<train::GraphOp>()) {
     StringRef name = graph.getSymName();
     if (name == "segment_begin" || name == "segment_end")
       continue;
     if (name == "train") {
-      FailureOr<Timeline> timeline = MicrobatchTimeline(module).run(graph);
+      FailureOr<Timeline> timeline = MicrobatchTimeline(module, bundles).run(graph);
       if (failed(timeline))
         return failure();
       timelines.push_back(std::move(*timeline));

@@ -3,10 +3,8 @@
 #ifndef PASSES_PLAN_TIMELINE_H
 #define PASSES_PLAN_TIMELINE_H
 
-#include "dialects/dist/Dist.h"
 #include "dialects/step/Step.h"
-#include "dialects/train/Train.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "passes/plan/Bundles.h"
 #include <string>
 #include <vector>
 
@@ -14,11 +12,11 @@ namespace recipe::plan {
 
 // One kernel region of a program, or a collective; its index in the timeline is its time.
 struct Moment {
-  train::KernelOp kernel;       // null for a collective
-  dist::AllReduceOp collective; // null for a kernel
-  std::string name;             // unique in the program
-  mlir::Location location;      // of the model's op
-  size_t program = 0;           // index in Timeline::programs
+  train::KernelOp kernel;  // null for a collective
+  Bundle reductions;       // of a collective
+  std::string name;        // unique in the program
+  mlir::Location location; // of the model's op
+  size_t program = 0;      // index in Timeline::programs
   step::Predicate predicate = step::Predicate::Always;
 };
 
@@ -28,11 +26,10 @@ struct Timeline {
   std::vector<Moment> moments;
 };
 
-// `@segment_begin`, `@train` and `@segment_end` become forward and backward, any other graph a program of its name.
-// What
+// `@segment_begin`, `@train` and `@segment_end` become forward and backward, any other graph a program of its name. What
 // `@segment_end` does with a sum follows the kernel that completes it, and then, in the last micro-batch, the
-// all-reduce by which `@update` reads it. Fails where an all-reduce is of anything else.
-llvm::FailureOr<std::vector<Timeline>> timelinesOf(mlir::ModuleOp module);
+// all-reduces of those bundles that are complete. Fails where an all-reduce is of what `@train` does not add up.
+llvm::FailureOr<std::vector<Timeline>> timelinesOf(mlir::ModuleOp module, llvm::ArrayRef<Bundle> bundles);
 
 } // namespace recipe::plan
 #endif

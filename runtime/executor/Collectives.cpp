@@ -1,4 +1,5 @@
 #include "runtime/executor/Collectives.h"
+#include "absl/strings/str_cat.h"
 #include "runtime/executor/Program.h"
 #include "runtime/loader/Validate.h"
 
@@ -13,6 +14,8 @@ Collectives::Collectives(const LoadedStep &loaded, const Arena &arena, Communica
         continue;
       const abi::Buffer &buffer = step.buffers(int(instruction.arguments(0).buffer()));
       OpName op{instruction.id(), buffer.name(), ""};
+      if (instruction.arguments_size() > 1)
+        absl::StrAppend(&op.name, " and ", instruction.arguments_size() - 1, " more");
       if (instruction.location() < uint32_t(step.locations_size()))
         op.location = step.locations(int(instruction.location()));
       bySignal[instruction.signal()] = operations.size();

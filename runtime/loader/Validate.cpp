@@ -12,21 +12,42 @@ template <typename... T> static absl::Status invalid(const T &...text) {
   return absl::InvalidArgumentError(absl::StrCat(text...));
 }
 
-/// A collective takes one state buffer as a whole.
+/// Alignment leaves less than this between two buffers.
+static const uint64_t kMostBetween = 4096;
+
+/// A collective takes whole state buffers that follow each other. Indices are checked.
+static absl::Status checkCollectiveBuffers(const recipe::abi::Step &step, const Instruction &instruction) {
+  const recipe::abi::Collective &collective = instruction.collective();
+  uint64_t size = uint64_t(recipe::rt::elementBytes(collective.type())), begin = 0, end = 0;
+  if (size == 0 || instruction.arguments().empty())
+    return invalid("a collective must have buffers of a known type, got ", instruction.arguments_size(),
+                   " buffers of type ", int(collective.type()));
+  for (const recipe::abi::KernelArgument &argument : instruction.arguments()) {
+    const recipe::abi::Buffer &buffer = step.buffers(int(argument.buffer()));
+    bool isFirst = &argument == &instruction.arguments(0);
+    if (buffer.region() != recipe::abi::STATE || buffer.min_nodes() != 0 || buffer.type() != collective.type() ||
+        argument.offset() != 0 || buffer.bytes() % size != 0)
+      return invalid("a collective must take whole state buffers of its type that are on every rank, got '",
+                     buffer.name(), "'");
+    if (!isFirst && (buffer.offset() < end || buffer.offset() - end >= kMostBetween))
+      return invalid("buffers of a collective must follow each other, got '", buffer.name(), "' at ", buffer.offset(),
+                     " after ", end);
+    begin = isFirst ? buffer.offset() : begin;
+    end = buffer.offset() + buffer.bytes(); // both are below 2^46
+  }
+  if (collective.elements() < 1 || uint64_t(collective.elements()) != (end - begin) / size)
+    return invalid("a collective must take all of its buffers, got ", collective.elements(), " elements and ",
+                   end - begin, " bytes");
+  return absl::OkStatus();
+}
+
 static absl::Status checkCollective(const recipe::abi::Step &step, const Instruction &instruction) {
   const recipe::abi::Collective &collective = instruction.collective();
   if (!recipe::abi::Collective::Kind_IsValid(collective.kind()))
     return invalid("unknown kind of collective ", int(collective.kind()));
   if (collective.axis() != "data")
     return invalid("a collective must be over axis 'data', got '", collective.axis(), "'");
-  if (instruction.arguments_size() != 1 || instruction.arguments(0).offset() != 0)
-    return invalid("a collective must have one argument, a whole buffer, got ", instruction.arguments_size());
-  const recipe::abi::Buffer &buffer = step.buffers(int(instruction.arguments(0).buffer()));
-  uint64_t size = uint64_t(recipe::rt::elementBytes(buffer.type()));
-  if (buffer.region() != recipe::abi::STATE || buffer.min_nodes() != 0 || buffer.type() != collective.type() ||
-      collective.elements() < 1 || uint64_t(collective.elements()) != buffer.bytes() / size || buffer.bytes() % size)
-    return invalid("a collective must take a whole state buffer that is on every rank, got ", collective.elements(),
-                   " elements of '", buffer.name(), "' of ", buffer.bytes(), " bytes");
+  RCP_RETURN_IF_ERROR(checkCollectiveBuffers(step, instruction));
   if (instruction.queue() != recipe::abi::COMMUNICATION || instruction.signal() == 0)
     return invalid("a collective must be on the communication queue and have a signal, got queue ",
                    int(instruction.queue()), " and signal ", instruction.signal());

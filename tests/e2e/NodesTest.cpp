@@ -121,7 +121,8 @@ TEST_P(NodesTest, EverySumIsIssuedInTheLastMicrobatch) {
       if (instruction.has_collective()) {
         EXPECT_TRUE(program.name() == "forward" || program.name() == "backward") << program.name();
         EXPECT_EQ(instruction.predicate(), abi::LAST_MICROBATCH);
-        summed.insert(step.buffers(int(instruction.arguments(0).buffer())).name());
+        for (const abi::KernelArgument &argument : instruction.arguments())
+          EXPECT_TRUE(summed.insert(step.buffers(int(argument.buffer())).name()).second) << "summed twice";
       }
   size_t gradients = 0;
   for (const abi::Parameter &parameter : step.parameters())

@@ -43,6 +43,11 @@ TEST(Pipeline, InstructionIdsAreUniqueAndStayWhenDepthChanges) {
       for (const recipe::abi::Instruction &instruction : program.instructions())
         EXPECT_TRUE(ids.insert({instruction.id(), program.name() + "/" + instruction.name()}).second)
             << instruction.name();
+    // Which sums go together depends on all of their sizes.
+    for (const recipe::abi::SubProgram &program : step.programs())
+      for (const recipe::abi::Instruction &instruction : program.instructions())
+        if (instruction.has_collective())
+          ids.erase(instruction.id());
     return ids;
   };
   std::unique_ptr<Compiled> two = compileText(kTinyLlama);

@@ -64,8 +64,8 @@ step.program @forward attributes {kept} {
   step.instruction "p" @copy [#step.slice<read @y + 0>, #step.slice<write @pending + 0>] scalars [] workgroups 1 scratch 0 when accumulating {bytes = 192 : i64, flops = 16 : i64, id = 7 : i64}
   // CHECK-NEXT: step.instruction "s" @copy {{.*}} when always
   step.instruction "s" @copy [#step.slice<read @labels + 0>, #step.slice<write @sum + 0>] scalars [] workgroups 1 scratch 0 when always {bytes = 192 : i64, flops = 16 : i64, id = 8 : i64}
-  // CHECK-NEXT: step.collective "all_reduce s" all_reduce over "data" @sum elements 16 with @combine when last_microbatch signal 9 {id = 9 : i64}
-  step.collective "all_reduce s" all_reduce over "data" @sum elements 16 with @combine when last_microbatch signal 9 {id = 9 : i64}
+  // CHECK-NEXT: step.collective "all_reduce s" all_reduce over "data" [@sum] elements 16 with @combine when last_microbatch signal 9 {id = 9 : i64}
+  step.collective "all_reduce s" all_reduce over "data" [@sum] elements 16 with @combine when last_microbatch signal 9 {id = 9 : i64}
 }
 step.program @update {
   // CHECK: step.instruction "u" {{.*}} when always {bytes = 128 : i64, flops = 16 : i64, id = 10 : i64, waits = array<i64: 9>}

@@ -108,7 +108,7 @@ step.kernel @k family "elementwise" {} {}
 step.buffer @a state at 0 size 8 : tensor<2xf32>, "gradients"
 step.program @forward {
   // expected-error @+1 {{must name a step.kernel of family "combine", got @k}}
-  step.collective "x" all_reduce over "data" @a elements 2 with @k when always signal 1 {id = 1 : i64}
+  step.collective "x" all_reduce over "data" [@a] elements 2 with @k when always signal 1 {id = 1 : i64}
 }
 
 // -----
@@ -116,8 +116,8 @@ step.program @forward {
 step.kernel @k family "combine" {} {}
 step.buffer @a state at 0 size 8 : tensor<2xf32>, "gradients"
 step.program @forward {
-  // expected-error @+1 {{must take all of its buffer, got 4 and 8 bytes}}
-  step.collective "x" all_reduce over "data" @a elements 1 with @k when always signal 1 {id = 1 : i64}
+  // expected-error @+1 {{must take all of its buffers, got 4 and 8 bytes}}
+  step.collective "x" all_reduce over "data" [@a] elements 1 with @k when always signal 1 {id = 1 : i64}
 }
 
 // -----
@@ -125,8 +125,8 @@ step.program @forward {
 step.kernel @k family "combine" {} {}
 step.buffer @a transient at 0 size 8 : tensor<2xf32>, "activations"
 step.program @forward {
-  // expected-error @+1 {{must name a state buffer that every rank has, got @a}}
-  step.collective "x" all_reduce over "data" @a elements 2 with @k when always signal 1 {id = 1 : i64}
+  // expected-error @+1 {{must name state buffers that every rank has, got @a}}
+  step.collective "x" all_reduce over "data" [@a] elements 2 with @k when always signal 1 {id = 1 : i64}
 }
 
 // -----
@@ -135,12 +135,40 @@ step.kernel @k family "combine" {} {}
 step.buffer @a state at 0 size 8 : tensor<2xf32>, "gradients"
 step.program @forward {
   // expected-error @+1 {{needs a signal that instructions can wait for, got 0}}
-  step.collective "x" all_reduce over "data" @a elements 2 with @k when always signal 0 {id = 1 : i64}
+  step.collective "x" all_reduce over "data" [@a] elements 2 with @k when always signal 0 {id = 1 : i64}
 }
 
 // -----
 
 step.program @forward {
   // expected-error @+1 {{needs an element, got 0}}
-  step.collective "x" all_reduce over "data" @a elements 0 with @k when always signal 1 {id = 1 : i64}
+  step.collective "x" all_reduce over "data" [@a] elements 0 with @k when always signal 1 {id = 1 : i64}
+}
+
+// -----
+
+step.kernel @k family "combine" {} {}
+step.program @forward {
+  // expected-error @+1 {{must name buffers, got []}}
+  step.collective "x" all_reduce over "data" [] elements 1 with @k when always signal 1 {id = 1 : i64}
+}
+
+// -----
+
+step.kernel @k family "combine" {} {}
+step.buffer @a state at 64 size 8 : tensor<2xf32>, "gradients"
+step.buffer @b state at 0 size 8 : tensor<2xf32>, "gradients"
+step.program @forward {
+  // expected-error @+1 {{must name buffers that follow each other, got @b at 0 after 72}}
+  step.collective "x" all_reduce over "data" [@a, @b] elements 2 with @k when always signal 1 {id = 1 : i64}
+}
+
+// -----
+
+step.kernel @k family "combine" {} {}
+step.buffer @a state at 0 size 8 : tensor<2xf32>, "gradients"
+step.buffer @b state at 4160 size 8 : tensor<2xf32>, "gradients"
+step.program @forward {
+  // expected-error @+1 {{must name buffers that follow each other, got @b at 4160 after 8}}
+  step.collective "x" all_reduce over "data" [@a, @b] elements 2 with @k when always signal 1 {id = 1 : i64}
 }

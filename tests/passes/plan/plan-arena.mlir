@@ -5,7 +5,7 @@
 // CHECK: step.arena [#step.row<ranks = 1, accumulation = 4, nodes = 4, state = 1728,
 // CHECK-SAME: #step.row<ranks = 2, accumulation = 2, nodes = 2, state = 1216,
 // CHECK-SAME: #step.row<ranks = 4, accumulation = 1, nodes = 1, state = 704,
-// CHECK-SAME: live 2112 scratch 2 x 4096 at 4096
+// CHECK-SAME: live 2112 scratch 2 x 0 at 4096
 // CHECK-NEXT: step.parameter "g" @"param:g" {decay = false, gradients = [@"grad:g"], hf_name = "ln.weight"
 // CHECK-SAME: optimizer = [@"adam_m:g", @"adam_v:g"]
 // CHECK-NEXT: step.buffer @"param:g" state at 0 size 64 : tensor<16xf32>, "parameters"
