@@ -61,8 +61,9 @@ static void deliver(Transfer &send, Transfer &receive) {
   if (send.bytes == receive.bytes)
     std::memcpy(receive.to, send.from, send.bytes);
   else
-    send.status = receive.status = absl::InternalError(
-        absl::StrCat("a message must be as long as its receive, got ", send.bytes, " and ", receive.bytes));
+    for (Transfer *side : {&send, &receive})
+      side->status = absl::InternalError(
+          absl::StrCat("a message must be as long as its receive, got ", send.bytes, " and ", receive.bytes));
   send.done = receive.done = true;
 }
 
