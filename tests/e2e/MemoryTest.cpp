@@ -8,7 +8,7 @@ namespace recipe::test {
 static const uint64_t kOutsideArena = 200ull << 20;
 
 static void expectWithinCertificate(const Workspace &space, const std::string &step) {
-  space.must("reciperun " + step + " --steps 2 --set logging.log_interval=1 --output-dir run");
+  space.must("reciperun " + step + " --steps 2 --set logging.log_interval=1 --output-dir run --overwrite");
   uint64_t certified = space.step(step).certificate().rows(0).total_bytes(), peak = 0;
   for (const nlohmann::json &record : space.steps("run"))
     peak = std::max(peak, record["peak_memory_bytes"].get<uint64_t>());
