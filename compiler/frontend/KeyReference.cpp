@@ -112,8 +112,6 @@ std::string defaultCell(const Schema &schema, const Key &key) {
   std::string rivals;
   for (const Key *rival : schema.rivals(key))
     rivals += (rivals.empty() ? "" : " or ") + code(rival->shortName());
-  if (rivals.empty())
-    return "none";
   bool needed = key.choice() && key.choice()->options().GetExtension(choice).required();
   return (needed ? "required unless " : "instead of ") + rivals;
 }

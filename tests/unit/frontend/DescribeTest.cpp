@@ -4,6 +4,7 @@
 #include "tests/unit/TempFolder.h"
 #include "tests/unit/frontend/Load.h"
 
+#include <array>
 #include <map>
 #include <set>
 
@@ -55,7 +56,7 @@ TEST(Describe, StepHasEntriesAndManifest) {
   abi::Step step;
   describeRecipe(r, step);
   ASSERT_EQ(step.recipe().entries_size(), static_cast<int>(r.entries.size()));
-  const abi::ResolvedRecipe::Entry &lr = step.recipe().entries(12);
+  const abi::ResolvedRecipe::Entry &lr = step.recipe().entries(14);
   EXPECT_EQ(lr.key(), "optim.lr");
   EXPECT_EQ(lr.value(), "0.001");
   EXPECT_EQ(lr.origin(), "recipe:9:3");
@@ -84,6 +85,21 @@ TEST(Describe, ModelConfigurationIsTheSameTextHoweverItIsWritten) {
   }
 }
 
+// One path is itself, several are a JSON list: what the runtime takes apart again.
+TEST(Describe, PathsOfTheData) {
+  for (const auto &[line, path, text] : std::vector<std::array<std::string, 3>>{
+           {"  path: a.tok", "[\"/work/a.tok\"]", "/work/a.tok"},
+           {"  path: [a.tok]", "[\"/work/a.tok\"]", "/work/a.tok"},
+           {"  path: [a.tok, '/x, y']", "[\"/work/a.tok\",\"/x, y\"]", "[/work/a.tok, \"/x, y\"]"}}) {
+    ResolvedRecipe recipe = valid(withLine(5, line));
+    abi::Step step;
+    describeRecipe(recipe, step);
+    EXPECT_EQ(runTimeKeys(step)["data.path"].value(), path);
+    EXPECT_EQ(runTimeKeys(step)["data.path"].kind(), abi::RunTimeKey::STRINGS);
+    EXPECT_NE(renderResolved(recipe).find("  path: " + text + " "), std::string::npos) << renderResolved(recipe);
+  }
+}
+
 TEST(Describe, RunTimeKeys) {
   abi::Step step;
   describeRecipe(valid(withLine(11, "  warmup_steps: 3\nexperiment: {output_dir: \"/o p\"}")), step);
@@ -91,11 +107,26 @@ TEST(Describe, RunTimeKeys) {
   std::set<std::string> names;
   for (auto &[name, key] : keys)
     names.insert(name);
-  EXPECT_EQ(names, (std::set<std::string>{"data.eval_fraction", "data.eval_path", "data.path", "data.shuffle",
-                                          "experiment.output_dir", "experiment.seed", "logging.ckpt_interval",
-                                          "logging.eval_interval", "logging.eval_steps", "logging.keep_last",
-                                          "logging.log_interval", "optim.lr", "optim.max_steps", "optim.min_lr_ratio",
-                                          "optim.scheduler", "optim.warmup_ratio", "optim.warmup_steps"}));
+  EXPECT_EQ(names, (std::set<std::string>{"data.eval_fraction",
+                                          "data.eval_path",
+                                          "data.num_workers",
+                                          "data.path",
+                                          "data.prefetch_depth",
+                                          "data.shuffle",
+                                          "experiment.output_dir",
+                                          "experiment.seed",
+                                          "logging.ckpt_interval",
+                                          "logging.eval_interval",
+                                          "logging.eval_steps",
+                                          "logging.keep_last",
+                                          "logging.log_interval",
+                                          "model.init_from",
+                                          "optim.lr",
+                                          "optim.max_steps",
+                                          "optim.min_lr_ratio",
+                                          "optim.scheduler",
+                                          "optim.warmup_ratio",
+                                          "optim.warmup_steps"}));
 
   EXPECT_EQ(keys["optim.lr"].kind(), abi::RunTimeKey::NUMBER);
   EXPECT_EQ(keys["optim.lr"].value(), "0.001");

@@ -69,6 +69,8 @@ TEST(Resolve, EveryBuiltKeyHasAnEntryOnce) {
                                        "data.seq_length",
                                        "data.batch_size",
                                        "data.shuffle",
+                                       "data.num_workers",
+                                       "data.prefetch_depth",
                                        "optim.name",
                                        "optim.lr",
                                        "optim.betas",
@@ -91,7 +93,9 @@ TEST(Resolve, EveryBuiltKeyHasAnEntryOnce) {
                                        "target.max_threads",
                                        "logging.log_interval",
                                        "logging.eval_interval",
-                                       "logging.eval_steps"};
+                                       "logging.eval_steps",
+                                       "logging.ckpt_interval",
+                                       "logging.keep_last"};
   EXPECT_EQ(keys, expected);
 }
 
