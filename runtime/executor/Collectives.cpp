@@ -5,6 +5,14 @@
 
 using namespace recipe::rt;
 
+/// Where the recipe has the model that all sums over ranks come from: "model at recipe:7:3".
+static std::string modelInRecipe(const recipe::abi::Step &step) {
+  for (const recipe::abi::ResolvedRecipe::Entry &entry : step.recipe().entries())
+    if (entry.key() == "model.type")
+      return absl::StrCat("model at ", entry.origin());
+  return "";
+}
+
 Collectives::Collectives(const LoadedStep &loaded, const Arena &arena, Communicator &comm, CommOptions options)
     : comm(comm), timeout(options.timeoutSeconds) {
   const abi::Step &step = *loaded.step;
@@ -18,6 +26,8 @@ Collectives::Collectives(const LoadedStep &loaded, const Arena &arena, Communica
         absl::StrAppend(&op.name, " and ", instruction.arguments_size() - 1, " more");
       if (instruction.location() < uint32_t(step.locations_size()))
         op.location = step.locations(int(instruction.location()));
+      if (std::string model = modelInRecipe(step); !model.empty())
+        absl::StrAppend(&op.location, op.location.empty() ? "" : ", ", model);
       bySignal[instruction.signal()] = operations.size();
       operations.push_back(prepareAllReduce(comm, bufferAddress(arena, buffer, 0), instruction.collective().elements(),
                                             elementBytes(buffer.type()), loaded.kernels[instruction.kernel()],

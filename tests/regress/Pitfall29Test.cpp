@@ -62,6 +62,7 @@ TEST_F(Pitfall29, AStuckRankIsNamedWithWhatWaitsForIt) {
     std::string err = hit(SIGSTOP, unsigned(round));
     if (err.find("all-reduce of ") != std::string::npos) {
       EXPECT_NE(err.find("(op "), std::string::npos) << err;
+      EXPECT_NE(err.find(", model at recipe:"), std::string::npos) << err;
       EXPECT_NE(err.find("no sign of life for "), std::string::npos) << err;
     }
   }
