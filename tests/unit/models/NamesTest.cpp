@@ -1,9 +1,11 @@
 // Parameters carry the names and shapes that transformers saves; every op has a name of its own.
 #include "dialects/train/Names.h"
 #include "dialects/train/Variables.h"
+#include "models/WeightFiles.h"
 #include "tests/unit/models/Build.h"
 #include <map>
 #include <set>
+#include <tuple>
 
 using namespace recipe;
 using namespace recipe::models;
@@ -38,6 +40,40 @@ TEST(Names, Gpt2TensorsAreThoseOfGPT2LMHeadModel) {
           "mlp.c_fc.weight[24,96]", "mlp.c_fc.bias[96]", "mlp.c_proj.weight[96,24]", "mlp.c_proj.bias[24]"})
       expected.insert(block + tensor);
   EXPECT_EQ(tensors(*built.module), expected);
+}
+
+// What else stands in files of weights.
+TEST(Names, FilesOfWeights) {
+  for (const auto &[type, base, embedding] :
+       {std::tuple(std::string("gpt2"), std::string(gpt2), "transformer.wte.weight"),
+        std::tuple(std::string("llama"), std::string(llama), "model.embed_tokens.weight")})
+    for (bool tied : {true, false}) {
+      std::string config =
+          base.substr(0, base.size() - 1) + R"(, "tie_word_embeddings": )" + (tied ? "true}" : "false}");
+      Built built(type, config);
+      ASSERT_TRUE(built.module) << config;
+      WeightFiles files = weightFiles(type, *built.module);
+      EXPECT_EQ(tied, files.tied == (std::vector<std::pair<std::string, std::string>>{{"lm_head.weight", embedding}}));
+      EXPECT_EQ(tied, !files.tied.empty());
+      bool hasHead = false;
+      for (train::VariableOp variable : train::variablesOf(*built.module, train::Role::Parameter)) {
+        std::string name = variable.getHfName()->str();
+        hasHead |= name == "lm_head.weight";
+        EXPECT_TRUE(name == "lm_head.weight" || name.rfind(files.basePrefix, 0) == 0) << name;
+        for (const std::string &ending : files.notWeights)
+          EXPECT_FALSE(llvm::StringRef(name).ends_with(ending)) << name << " is a weight";
+      }
+      EXPECT_EQ(hasHead, !tied);
+      // Keys that the family reads, and only such that leave shapes alone.
+      const ModelFamily *family =
+          llvm::find_if(modelFamilies(), [name = type](const ModelFamily &f) { return f.type == name; });
+      for (const std::string &key : files.meaningKeys) {
+        const ConfigKey *known =
+            llvm::find_if(family->keys()[0].keys, [&](const ConfigKey &k) { return key == k.name; });
+        ASSERT_NE(known, family->keys()[0].keys.end()) << key;
+        EXPECT_TRUE(known->use == KeyUse::Used || known->use == KeyUse::Fixed) << key;
+      }
+    }
 }
 
 TEST(Names, LlamaTensorsAreThoseOfLlamaForCausalLM) {
