@@ -17,7 +17,7 @@ struct AttentionShape {
 
   static void chooseTile(const step::TargetInfo &target, int64_t &rows, int64_t &vectors) {
     bool wide = target.vectorBits >= 512 && target.vectorRegisters >= 32;
-    rows = wide ? 12 : 6;
+    rows = wide ? 8 : 6;
     vectors = wide ? 2 : 1;
   }
 

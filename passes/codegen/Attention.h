@@ -40,9 +40,8 @@ private:
   void packTransposed(Rows from, int64_t to);             // [panel of keys][e][key], keys beyond T zero
   void packRowPanels(Rows from, int64_t to);              // [panel of e][key][e], beyond T and E zero
   void packRowBlock(Rows from, Val firstRow, int64_t to); // [block][padded E], beyond T and E zero
-  Vals zeroTile();
-  // values[r][v] = chain over k in [lo, hi) of left[r * leftStride + k] * panel[k][v], continuing.
-  Vals chainRows(Address left, int64_t leftStride, Address panel, Val lo, Val hi, Vals values);
+  // [r][v] = chain over k in [lo, hi) of left[r * leftStride + k] * panel[k][v], for `vectors` of the panel's vectors.
+  Vals chainRows(Address left, int64_t leftStride, Address panel, int64_t vectors, Val lo, Val hi);
   // values[r][v] = chain over i in [lo, hi) of left[i * leftStride + r] * right[i * paddedSize + v], continuing.
   Vals chainColumns(Address left, Address right, Val lo, Val hi, Vals values);
   // out[row] = (chain over keys up to each row's diagonal of weights * panel) handed to `store` by rows.
@@ -50,6 +49,7 @@ private:
   void chainKeys(Val firstRow, int64_t weights, int64_t panels, StoreRow store);
   // scores[i][j] = (chain over e) * factor (null: none) for the block's rows against all keys up to its last diagonal.
   void scoreBlock(int64_t rows, int64_t transposed, Val firstRow, int64_t to, Val factor);
+  void scoreVectors(Val last, int64_t vectors, llvm::function_ref<void(int64_t vectors)> tile);
   void forBlockRows(Val firstRow, llvm::function_ref<void(Val rowInBlock, Val row)> body);
 
   // <16 x i1>: which attention weights of keys firstKey.. the dropout draw keeps.

@@ -93,19 +93,18 @@ void AttentionEmitter::packRowBlock(Rows from, Val firstRow, int64_t to) {
   });
 }
 
-Vals AttentionEmitter::zeroTile() { return Vals(size_t(spec.tileRows * spec.tileVectors), b.lanes(0.0)); }
-
-Vals AttentionEmitter::chainRows(Address left, int64_t leftStride, Address panel, Val lo, Val hi, Vals values) {
-  return b.forLoop(lo, hi, b.i64(1), values, [&](Val k, ValRange carried) {
+Vals AttentionEmitter::chainRows(Address left, int64_t leftStride, Address panel, int64_t vectors, Val lo, Val hi) {
+  Vals zeros(size_t(spec.tileRows * vectors), b.lanes(0.0));
+  return b.forLoop(lo, hi, b.i64(1), zeros, [&](Val k, ValRange carried) {
     Vals next(carried.begin(), carried.end());
     Address right = b.at(panel, b.imul(k, spec.panelWidth()));
     Vals columns;
-    for (int64_t v = 0; v < spec.tileVectors; ++v)
+    for (int64_t v = 0; v < vectors; ++v)
       columns.push_back(b.loadLanes(b.at(right, v * kLanes)));
     for (int64_t r = 0; r < spec.tileRows; ++r) {
       Val x = b.broadcast(b.at(b.at(left, r * leftStride), k));
-      for (int64_t v = 0; v < spec.tileVectors; ++v) {
-        Val &value = next[size_t(r * spec.tileVectors + v)];
+      for (int64_t v = 0; v < vectors; ++v) {
+        Val &value = next[size_t(r * vectors + v)];
         value = b.fma(x, columns[size_t(v)], value);
       }
     }
@@ -140,7 +139,7 @@ void AttentionEmitter::chainKeys(Val firstRow, int64_t weights, int64_t panels, 
       Address left = b.at(part(weights), b.imul(rowInBlock, spec.scoreStride()));
       b.forLoop(0, spec.sizePanels(), 1, [&](Val panel) {
         Address right = b.at(part(panels), b.imul(panel, spec.paddedKeys() * width));
-        Vals values = chainRows(left, spec.scoreStride(), right, b.i64(0), b.iadd(row, 1), zeroTile());
+        Vals values = chainRows(left, spec.scoreStride(), right, vectors, b.i64(0), b.iadd(row, 1));
         for (int64_t beyond = 1; beyond < rows; ++beyond) {
           Val key = b.iadd(row, beyond);
           for (int64_t v = 0; v < vectors; ++v) {
@@ -168,25 +167,43 @@ void AttentionEmitter::chainKeys(Val firstRow, int64_t weights, int64_t panels, 
 
 void AttentionEmitter::scoreBlock(int64_t rows, int64_t transposed, Val firstRow, int64_t to, Val factor) {
   int64_t width = spec.panelWidth();
-  Val lastKey = b.imin(b.iadd(firstRow, spec.block() - 1), b.i64(spec.positions - 1));
-  Val panels = b.iadd(b.idiv(lastKey, width), 1);
+  Val beyond = b.imin(b.iadd(firstRow, spec.block()), b.i64(spec.positions)); // the first row that is not the block's
+  Val panels = b.iadd(b.idiv(b.isub(beyond, b.i64(1)), width), 1);
   b.forLoop(b.i64(0), panels, b.i64(1), [&](Val panel) {
     Address right = b.at(part(transposed), b.imul(panel, spec.size * width));
-    b.forLoop(0, spec.block(), spec.tileRows, [&](Val row) {
-      // Tiles wholly right of the diagonal are never read.
+    Val firstKey = b.imul(panel, width);
+    b.forLoop(b.i64(0), b.isub(beyond, firstRow), b.i64(spec.tileRows), [&](Val row) {
+      // Vectors wholly right of the diagonal are never read.
       Val lastRow = b.iadd(b.iadd(firstRow, row), spec.tileRows - 1);
-      b.ifThen(b.ir().CreateICmpSLE(b.imul(panel, width), lastRow), [&] {
-        Address left = b.at(part(rows), b.imul(row, spec.paddedSize()));
-        Vals values = chainRows(left, spec.paddedSize(), right, b.i64(0), b.i64(spec.size), zeroTile());
-        Address out = b.at(b.at(part(to), b.imul(row, spec.scoreStride())), b.imul(panel, width));
+      Address left = b.at(part(rows), b.imul(row, spec.paddedSize()));
+      Address out = b.at(b.at(part(to), b.imul(row, spec.scoreStride())), firstKey);
+      auto tile = [&](int64_t vectors) {
+        Vals values = chainRows(left, spec.paddedSize(), right, vectors, b.i64(0), b.i64(spec.size));
         for (int64_t r = 0; r < spec.tileRows; ++r)
-          for (int64_t v = 0; v < spec.tileVectors; ++v) {
-            Val value = values[size_t(r * spec.tileVectors + v)];
+          for (int64_t v = 0; v < vectors; ++v) {
+            Val value = values[size_t(r * vectors + v)];
             b.storeLanes(b.at(out, r * spec.scoreStride() + v * kLanes), factor ? b.mul(value, factor) : value);
           }
-      });
+      };
+      scoreVectors(b.isub(lastRow, firstKey), spec.tileVectors, tile);
     });
   });
+}
+
+// tile(n) with as many vectors of a panel as reach the diagonal, which is `last` keys right of the panel's first.
+void AttentionEmitter::scoreVectors(Val last, int64_t vectors, function_ref<void(int64_t vectors)> tile) {
+  Val reaches = b.ir().CreateICmpSGE(last, b.i64((vectors - 1) * kLanes));
+  b.ifElse(
+      reaches,
+      [&] {
+        tile(vectors);
+        return Vals();
+      },
+      [&] {
+        if (vectors > 1)
+          scoreVectors(last, vectors - 1, tile);
+        return Vals();
+      });
 }
 
 void AttentionEmitter::forBlockRows(Val firstRow, function_ref<void(Val rowInBlock, Val row)> body) {
