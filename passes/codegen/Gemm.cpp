@@ -20,6 +20,15 @@ void GemmEmitter::forTiles(function_ref<void(int64_t, Val)> body) {
     b.ifThen(b.ilt(b.imul(whole, spec.tileRows), block.rows), [&] { body(rest, whole); });
 }
 
+// Whole panels, then the one that is left of the block's columns, in as many vectors as it needs.
+void GemmEmitter::forPanels(function_ref<void(int64_t, Val)> body) {
+  Val whole = b.idiv(block.columns, spec.tileColumns());
+  if (spec.n >= spec.tileColumns())
+    b.forLoop(b.i64(0), whole, b.i64(1), [&](Val panel) { body(spec.tileColumns(), panel); });
+  if (int64_t rest = spec.n % spec.tileColumns())
+    b.ifThen(b.ilt(b.imul(whole, spec.tileColumns()), block.columns), [&] { body(rest, whole); });
+}
+
 void GemmEmitter::emit() {
   int64_t blocksDown = (spec.m + spec.blockRows - 1) / spec.blockRows;
   if (spec.accumulator)
@@ -29,7 +38,6 @@ void GemmEmitter::emit() {
   block.rows = b.imin(b.i64(spec.blockRows), b.isub(b.i64(spec.m), block.row));
   block.columns = b.imin(b.i64(spec.blockColumns), b.isub(b.i64(spec.n), block.column));
 
-  Val panels = b.idiv(b.iadd(block.columns, spec.tileColumns() - 1), spec.tileColumns());
   auto group = [&](Val number) {
     Val first = table.groupBegin(number), end = table.groupBegin(b.iadd(number, 1));
     b.forLoop(first, end, b.i64(1), [&](Val step) {
@@ -39,11 +47,9 @@ void GemmEmitter::emit() {
     });
     forTiles([&](int64_t rows, Val index) {
       Val row = b.iadd(block.row, b.imul(index, spec.tileRows));
-      b.forLoop(b.i64(0), panels, b.i64(1), [&](Val panel) {
+      forPanels([&](int64_t columns, Val panel) {
         Val column = b.iadd(block.column, b.imul(panel, spec.tileColumns()));
-        Val full = spec.n % spec.tileColumns() == 0 ? b.ir().getTrue()
-                                                    : b.ir().CreateICmpSLE(column, b.i64(spec.n - spec.tileColumns()));
-        emitTile({rows, index, row, column, panel, full}, first, end);
+        emitTile({rows, columns, index, row, column, panel}, first, end);
       });
     });
   };

@@ -94,12 +94,13 @@ private:
   void packLhs(Val step);
   // GemmTile.cpp: one register tile through the steps of a group.
   struct Tile {
-    int64_t rows;
-    Val index;       // number of the tile in the block, downwards
-    Val row, column; // in C, of its first element
+    int64_t rows, columns; // that exist
+    Val index;             // number of the tile in the block, downwards
+    Val row, column;       // in C, of its first element
     Val panel;
-    Val fullPanel; // i1: all columns exist
+    int64_t vectors() const { return (columns + kLanes - 1) / kLanes; }
   };
+  Val columnMask(const Tile &tile, int64_t vector); // null: all columns of the vector exist
   void emitTile(const Tile &tile, Val firstStep, Val endStep);
   Vals startTile(const Tile &tile, Val step);
   Vals chainTile(const Tile &tile, Val step, ValRange values);
@@ -109,6 +110,7 @@ private:
   Address pendingAt(const Tile &tile, Val level);
   Address operand(unsigned firstBuffer, Val pair);
   void forTiles(llvm::function_ref<void(int64_t rows, Val index)> body);
+  void forPanels(llvm::function_ref<void(int64_t columns, Val panel)> body);
 
   KernelBuilder &b;
   const GemmSpec &spec;

@@ -2,6 +2,7 @@
 // [tile][k][tile rows].
 #include "passes/codegen/Gemm.h"
 #include "passes/codegen/Transpose.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
@@ -30,10 +31,10 @@ void GemmEmitter::packRhsRows(Address rhs, Val length, Val stride, Address packe
     Address from = b.at(b.at(rhs, b.imul(k, stride)), column);
     Address to = b.at(b.at(packed, b.imul(panel, spec.panelStride())), b.imul(k, spec.tileColumns()));
     b.prefetch(b.at(from, b.imul(stride, kRowsAtOnce)));
-    for (int64_t v = 0; v < spec.tileVectors; ++v) {
-      Val mask =
-          whole ? nullptr : b.tailMask(b.imax(b.isub(b.isub(block.columns, column), b.i64(v * kLanes)), b.i64(0)));
-      b.storeLanes(b.at(to, v * kLanes), b.loadLanes(b.at(from, v * kLanes), mask));
+    int64_t columns = whole ? spec.tileColumns() : spec.n % spec.tileColumns();
+    for (int64_t v = 0; v < columns; v += kLanes) {
+      Val mask = columns - v >= kLanes ? nullptr : b.tailMask(columns - v);
+      b.storeLanes(b.at(to, v), b.loadLanes(b.at(from, v), mask));
     }
   };
   Val whole = b.idiv(block.columns, spec.tileColumns());
@@ -55,7 +56,8 @@ void GemmEmitter::packRhsColumns(Address rhs, Val length, Val stride, Address pa
   auto panelOf = [&](Val panel, bool whole) {
     Val column = b.iadd(block.column, b.imul(panel, spec.tileColumns()));
     Address to = b.at(packed, b.imul(panel, spec.panelStride()));
-    for (int64_t v = 0; v < spec.tileColumns(); v += 8) {
+    int64_t columns = whole ? spec.tileColumns() : int64_t(alignTo(spec.n % spec.tileColumns(), kLanes));
+    for (int64_t v = 0; v < columns; v += 8) {
       SmallVector<Address> rows;
       for (int64_t i = 0; i < 8; ++i) {
         Val row = b.iadd(column, v + i);

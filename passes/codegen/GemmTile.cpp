@@ -16,46 +16,28 @@ Address GemmEmitter::pendingAt(const Tile &tile, Val level) {
   return b.at(b.scratch(spec.pending), b.imul(place, floats));
 }
 
-// The mask of vector v of a partial panel.
-static Val columnMask(KernelBuilder &b, Val columnsLeft, int64_t v) {
-  return b.tailMask(b.imax(b.isub(columnsLeft, b.i64(v * kLanes)), b.i64(0)));
+Val GemmEmitter::columnMask(const Tile &tile, int64_t vector) {
+  int64_t left = tile.columns - vector * kLanes;
+  return left >= kLanes ? nullptr : b.tailMask(left);
 }
 
 Vals GemmEmitter::loadResult(const Tile &tile, Address at) {
-  auto load = [&](bool whole) {
-    Vals values;
-    for (int64_t r = 0; r < tile.rows; ++r)
-      for (int64_t v = 0; v < spec.tileVectors; ++v) {
-        Val mask = whole ? nullptr : columnMask(b, b.isub(b.i64(spec.n), tile.column), v);
-        values.push_back(b.loadLanes(b.at(at, r * spec.n + v * kLanes), mask));
-      }
-    return values;
-  };
-  return b.ifElse(tile.fullPanel, [&] { return load(true); }, [&] { return load(false); });
+  Vals values;
+  for (int64_t r = 0; r < tile.rows; ++r)
+    for (int64_t v = 0; v < tile.vectors(); ++v)
+      values.push_back(b.loadLanes(b.at(at, r * spec.n + v * kLanes), columnMask(tile, v)));
+  return values;
 }
 
 void GemmEmitter::storeResult(const Tile &tile, ValRange values, bool last) {
   Address result = b.at(b.buffer(spec.resultBuffer()), b.iadd(b.imul(tile.row, spec.n), tile.column));
-  auto store = [&](bool whole) {
-    for (int64_t r = 0; r < tile.rows; ++r)
-      for (int64_t v = 0; v < spec.tileVectors; ++v) {
-        Val value = values[size_t(r * spec.tileVectors + v)];
-        Val mask = whole ? nullptr : columnMask(b, b.isub(b.i64(spec.n), tile.column), v);
-        if (epilogue && last)
-          value = epilogue(value, b.iadd(tile.row, r), b.iadd(tile.column, v * kLanes), mask);
-        b.storeLanes(b.at(result, r * spec.n + v * kLanes), value, mask);
-      }
-  };
-  b.ifElse(
-      tile.fullPanel,
-      [&] {
-        store(true);
-        return Vals();
-      },
-      [&] {
-        store(false);
-        return Vals();
-      });
+  for (int64_t r = 0; r < tile.rows; ++r)
+    for (int64_t v = 0; v < tile.vectors(); ++v) {
+      Val value = values[size_t(r * tile.vectors() + v)], mask = columnMask(tile, v);
+      if (epilogue && last)
+        value = epilogue(value, b.iadd(tile.row, r), b.iadd(tile.column, v * kLanes), mask);
+      b.storeLanes(b.at(result, r * spec.n + v * kLanes), value, mask);
+    }
 }
 
 Vals GemmEmitter::startTile(const Tile &tile, Val step) {
@@ -63,11 +45,11 @@ Vals GemmEmitter::startTile(const Tile &tile, Val step) {
   Val at = b.iadd(b.imul(tile.row, spec.n), tile.column);
   Address result = b.at(b.buffer(spec.resultBuffer()), at);
   // The next tile's part of C comes while the chains of this one run.
-  for (int64_t r = 0; r < tile.rows; ++r)
-    for (int64_t v = 0; v < spec.tileVectors; ++v)
+  for (int64_t r = 0; r < tile.rows && tile.columns == spec.tileColumns(); ++r)
+    for (int64_t v = 0; v < tile.vectors(); ++v)
       b.prefetch(b.at(result, r * spec.n + spec.tileColumns() + v * kLanes));
   return b.ifElse(
-      b.ieq(start, b.i64(GemmStep::Zero)), [&] { return Vals(size_t(tile.rows * spec.tileVectors), b.lanes(0.0)); },
+      b.ieq(start, b.i64(GemmStep::Zero)), [&] { return Vals(size_t(tile.rows * tile.vectors()), b.lanes(0.0)); },
       [&] {
         if (!spec.accumulator)
           return loadResult(tile, result);
@@ -96,13 +78,13 @@ Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
   return b.forLoop(b.i64(0), length, b.i64(1), values, [&](Val k, ValRange chains) {
     Vals rhs, next;
     Address row = b.at(panel, b.imul(k, spec.tileColumns()));
-    for (int64_t v = 0; v < spec.tileVectors; ++v)
+    for (int64_t v = 0; v < tile.vectors(); ++v)
       rhs.push_back(b.loadLanes(b.at(row, v * kLanes)));
     Address column = b.at(lhs, b.imul(k, kStride));
     for (int64_t r = 0; r < tile.rows; ++r) {
       Val factor = b.broadcast(b.at(column, b.imul(rowStride, r)));
-      for (int64_t v = 0; v < spec.tileVectors; ++v)
-        next.push_back(b.fma(factor, rhs[size_t(v)], chains[size_t(r * spec.tileVectors + v)]));
+      for (int64_t v = 0; v < tile.vectors(); ++v)
+        next.push_back(b.fma(factor, rhs[size_t(v)], chains[size_t(r * tile.vectors() + v)]));
     }
     return next;
   });
