@@ -16,7 +16,8 @@
 namespace recipe::rt {
 
 struct ExecutorOptions {
-  int threads = 0; // 0: one for each CPU, at most target.max_threads
+  int threads = 0;         // 0: one for each CPU, at most target.max_threads
+  bool sharesCpus = false; // with other ranks that compute on them
   bool timed = false;
   Communicator *communicator = nullptr; // of a run on several ranks; must outlive the executor. Null: the only rank
   CommOptions communication;            // the executor adds staging and CPUs

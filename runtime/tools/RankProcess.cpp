@@ -54,7 +54,7 @@ std::vector<int> recipe::rt::shareOfCpus(const std::vector<int> &cpus, int rankO
   return {begin, begin + threads};
 }
 
-absl::StatusOr<int> RankProcess::shareHost(int wanted, int most) {
+absl::StatusOr<RankProcess::HostShare> RankProcess::shareHost(int wanted, int most) {
   std::vector<int> cpus = allowedCpus();
   // A starter that has bound each rank to CPUs of its own has shared the host already: such ranks do not count as
   // neighbours.
@@ -71,7 +71,7 @@ absl::StatusOr<int> RankProcess::shareHost(int wanted, int most) {
       CPU_SET(cpu, &set);
     sched_setaffinity(0, sizeof set, &set); // an optimisation: a refusal changes nothing but speed
   }
-  return threads;
+  return HostShare{threads, share.empty()};
 }
 
 absl::Status RankProcess::leave() {

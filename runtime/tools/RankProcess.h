@@ -18,9 +18,13 @@ public:
   Heartbeat &heartbeat() { return *life; }
   int rank() const { return comm->rank(); }
 
-  /// Gives this process its share of the host's CPUs, if there are enough for all ranks on it. Returns the number of
-  /// threads it should run: `wanted`, or for 0 its share, at most `most`. All ranks call it.
-  absl::StatusOr<int> shareHost(int wanted, int most);
+  struct HostShare {
+    int threads;
+    bool sharesCpus; // there are too few CPUs for all ranks on this host
+  };
+  /// Gives this process its share of the host's CPUs, if there are enough for all ranks on it, and says how many threads
+  /// it should run: `wanted`, or for 0 its share, at most `most`. All ranks call it.
+  absl::StatusOr<HostShare> shareHost(int wanted, int most);
 
   /// The run has ended well on all ranks, or will be found not to have. All ranks call it.
   absl::Status leave();

@@ -147,7 +147,9 @@ absl::StatusOr<std::unique_ptr<TrainingRun>> TrainingRun::prepare(const RunOptio
   executorOptions.timed = options.profile;
   if (options.ranks) {
     int most = int(loaded.step->manifest().max_threads());
-    RCP_ASSIGN_OR_RETURN(executorOptions.threads, options.ranks->shareHost(options.threads, most));
+    RCP_ASSIGN_OR_RETURN(RankProcess::HostShare share, options.ranks->shareHost(options.threads, most));
+    executorOptions.threads = share.threads;
+    executorOptions.sharesCpus = share.sharesCpus;
     executorOptions.communicator = &options.ranks->communicator();
     executorOptions.communication.timeoutSeconds = options.timeoutSeconds;
   }

@@ -86,7 +86,7 @@ TEST_F(ProcessesTest, WhatAllRanksRefuseIsSaidOnce) {
   Outcome outcome = space.run(train("--nodes 3", "run"));
   EXPECT_EQ(outcome.code, 1);
   EXPECT_EQ(outcome.err,
-            "reciperun: error: --nodes must be one of the numbers of ranks that the step was compiled for, "
+            "reciperun: error: step.bin: --nodes must be one of the numbers of ranks that the step was compiled for, "
             "got 3 and 1, 2, 4\n");
   outcome = space.run(train("--nodes 2 --set data.path=missing.tok", "run"));
   EXPECT_EQ(outcome.code, 1);

@@ -54,9 +54,9 @@ template <typename Ready> static bool spin(int64_t nanoseconds, Ready ready) {
   return false;
 }
 
-ThreadPool::ThreadPool(int threads) : callerCpus(allowedCpus()) {
+ThreadPool::ThreadPool(int threads, bool sharesCpus) : callerCpus(allowedCpus()) {
   assert(threads >= 1 && "a pool has at least the caller");
-  bool enough = size_t(threads) <= callerCpus.size();
+  bool enough = !sharesCpus && size_t(threads) <= callerCpus.size();
   // A thread that spins while another waits for its CPU delays what it waits for.
   spinNanoseconds = enough ? 50000 : 0;
   if (enough && threads > 1) {

@@ -28,8 +28,9 @@ std::vector<int> allowedCpus();
 /// for the time of the call, the others have it always.
 class ThreadPool {
 public:
-  /// Pins the threads to CPUs of their own if there are at least `threads` of them and more than one thread.
-  explicit ThreadPool(int threads);
+  /// Pins the threads to CPUs of their own if there are at least `threads` of them and more than one thread. Neither
+  /// pins nor spins if the process shares its CPUs with others that compute.
+  explicit ThreadPool(int threads, bool sharesCpus = false);
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;
   ThreadPool &operator=(const ThreadPool &) = delete;

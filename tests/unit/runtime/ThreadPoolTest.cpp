@@ -79,6 +79,16 @@ TEST(ThreadPool, CallerKeepsItsEnvironment) {
   EXPECT_EQ(_mm_getcsr(), before);
 }
 
+TEST(ThreadPool, PinsNothingOnSharedCpus) {
+  std::vector<int> before = rt::allowedCpus();
+  if (before.size() < 2)
+    GTEST_SKIP() << "pinning needs two CPUs";
+  rt::ThreadPool shared(2, true);
+  EXPECT_EQ(rt::allowedCpus(), before);
+  rt::ThreadPool own(2);
+  EXPECT_EQ(rt::allowedCpus().size(), 1u);
+}
+
 TEST(ThreadPool, GivesBackTheCpus) {
   std::vector<int> before = rt::allowedCpus();
   {
