@@ -60,8 +60,11 @@ Outcome codegen(Compilation &c) {
   auto kernels = llvm::to_vector(c.module->getOps<step::KernelOp>());
   llvm::Expected<std::string> object = cpu::compileKernels(kernels, c.options.target, c.options.threads);
   if (!object) {
-    c.messages.push_back("error: " + llvm::toString(object.takeError()));
-    return Outcome::Bug;
+    llvm::Error error = object.takeError();
+    // The linker works on files, for which there may be no room.
+    Outcome outcome = error.isA<llvm::FileError>() ? Outcome::UserError : Outcome::Bug;
+    c.messages.push_back("error: " + llvm::toString(std::move(error)));
+    return outcome;
   }
   c.object = std::move(*object);
   return Outcome::Done;

@@ -3,6 +3,7 @@
 #include "compiler/tools/Session.h"
 #include "dialects/step/Step.h"
 #include "runtime/base/AtomicFile.h"
+#include "runtime/base/File.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -11,35 +12,39 @@
 
 namespace recipe {
 
-static int complain(const std::string &problem) {
-  llvm::errs() << "recipec: error: " << problem << "\n";
-  return kUserError;
+static int complain(const std::string &problem) { return complain(absl::InvalidArgumentError(problem)); }
+
+// Empty if the phases end before a file is made.
+static std::string outputOf(const CompileRequest &request) {
+  if (!request.stopAfter.empty() && request.stopAfter != phases().back().name)
+    return "";
+  return request.output.empty() ? llvm::sys::path::stem(request.recipe).str() + ".bin" : request.output;
 }
 
-static absl::Status writeFile(const std::string &path, const std::string &bytes) {
-  absl::StatusOr<rt::AtomicFile> file = rt::AtomicFile::create(path);
-  if (!file.ok())
-    return file.status();
-  if (absl::Status status = file->append(bytes.data(), bytes.size()); !status.ok())
-    return status;
-  return file->commit();
+// What cannot be written is refused before the work, not after it.
+static absl::Status prepareOutputs(const CompileRequest &request, const std::string &output) {
+  if (!output.empty())
+    if (absl::Status status = rt::AtomicFile::create(output).status(); !status.ok())
+      return status;
+  return request.dumpFolder.empty() ? absl::OkStatus() : rt::makeFolders(request.dumpFolder);
 }
 
-static std::string unknownPhase(const CompileRequest &request) {
-  std::vector<std::string> names = request.dumpAfter;
+// Empty if every phase that the request names is one.
+static std::string phaseProblem(const CompileRequest &request) {
+  std::vector<std::pair<const char *, std::string>> given;
   if (!request.stopAfter.empty())
-    names.push_back(request.stopAfter);
-  for (const std::string &name : names)
-    if (llvm::none_of(phases(), [&](const Phase &phase) { return phase.name == name; }))
-      return name;
+    given.push_back({"--stop-after", request.stopAfter});
+  for (const std::string &name : request.dumpAfter)
+    given.push_back({"--dump-after", name});
+  for (const auto &[option, name] : given) {
+    if (llvm::is_contained(llvm::map_range(phases(), [](const Phase &phase) { return phase.name; }), name))
+      continue;
+    std::string list;
+    for (const Phase &phase : phases())
+      list += (list.empty() ? "" : ", ") + phase.name.str();
+    return std::string(option) + " must be one of " + list + ", got '" + name + "'";
+  }
   return "";
-}
-
-static std::string phaseList() {
-  std::string list;
-  for (const Phase &phase : phases())
-    list += (list.empty() ? "" : ", ") + phase.name.str();
-  return list;
 }
 
 static void printTimes(const Compilation &compilation) {
@@ -50,15 +55,18 @@ static void printTimes(const Compilation &compilation) {
 
 int compileCommand(const CompileRequest &request) {
   auto begin = std::chrono::steady_clock::now();
-  if (std::string name = unknownPhase(request); !name.empty())
-    return complain("phases are " + phaseList() + ", got '" + name + "'");
+  if (std::string problem = phaseProblem(request); !problem.empty())
+    return complain(problem);
   if (!request.dumpAfter.empty() && request.dumpFolder.empty())
     return complain("--dump-after needs --dump-dir");
-  if (!request.output.empty() && llvm::sys::fs::equivalent(request.output, request.recipe))
-    return complain("the output must not be the recipe, got '" + request.output + "' for both");
+  std::string output = outputOf(request);
+  if (!output.empty() && llvm::sys::fs::equivalent(output, request.recipe))
+    return complain("the output must not be the recipe, got '" + output + "' for both");
   std::unique_ptr<Session> session = openSession(request.recipe, request.sets);
   if (!session)
     return kUserError;
+  if (absl::Status status = prepareOutputs(request, output); !status.ok())
+    return complain(status);
   Compilation &compilation = *session->compilation;
   compilation.options.stopAfter = request.stopAfter;
   compilation.options.dumpFolder = request.dumpFolder;
@@ -66,18 +74,14 @@ int compileCommand(const CompileRequest &request) {
   compilation.options.threads = request.threads ? request.threads : llvm::hardware_concurrency().compute_thread_count();
   if (int code = runPipeline(*session))
     return code;
+  const std::string &bytes = compilation.bytes;
+  if (!output.empty())
+    if (absl::Status status = rt::writeFileAtomically(output, bytes.data(), bytes.size()); !status.ok())
+      return complain(status);
   if (request.timing)
     printTimes(compilation);
-  if (compilation.bytes.empty()) // stopped before emit
+  if (output.empty())
     return 0;
-
-  llvm::SmallString<128> output(request.output);
-  if (output.empty()) {
-    output = llvm::sys::path::stem(request.recipe);
-    output += ".bin";
-  }
-  if (absl::Status status = writeFile(output.str().str(), compilation.bytes); !status.ok())
-    return complain(std::string(status.message()));
 
   const abi::Step &step = compilation.step;
   int64_t instructions = 0;
@@ -87,8 +91,8 @@ int compileCommand(const CompileRequest &request) {
   printModel(llvm::outs(), step.manifest());
   llvm::outs() << "kernels         " << step.kernels_size() << " distinct, " << instructions << " launches\n";
   printCertificate(llvm::outs(), step.certificate());
-  llvm::outs() << llvm::formatv("{0}: {1:f2} MiB, compiled in {2:f2} s\n", output,
-                                double(compilation.bytes.size()) / 1048576.0, seconds.count());
+  llvm::outs() << llvm::formatv("{0}: {1:f2} MiB, compiled in {2:f2} s\n", output, double(bytes.size()) / 1048576.0,
+                                seconds.count());
   return 0;
 }
 

@@ -4,22 +4,18 @@
 #include "compiler/interp/StepRun.h"
 #include "compiler/tools/Commands.h"
 #include "compiler/tools/DumpTensors.h"
+#include "compiler/tools/Report.h"
+#include "runtime/base/File.h"
 #include "runtime/checkpoint/InitialWeights.h"
 #include "runtime/data/TextData.h"
 #include "runtime/loader/Loader.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
 namespace recipe {
 namespace {
-
-int complain(const absl::Status &status) {
-  llvm::errs() << "recipec: error: " << std::string(status.message()) << "\n";
-  return kUserError;
-}
 
 absl::StatusOr<rt::TextData> openData(const abi::Manifest &manifest, const rt::RunTimeKeys &keys) {
   rt::TextDataOptions options;
@@ -69,8 +65,6 @@ absl::Status dump(const InterpretRequest &request, const interp::Interpreter &in
                   absl::Status (*write)(const interp::Interpreter &, const std::string &)) {
   if (request.dumpFolder.empty())
     return absl::OkStatus();
-  if (std::error_code error = llvm::sys::fs::create_directories(request.dumpFolder))
-    return absl::InvalidArgumentError(request.dumpFolder + ": " + error.message());
   return write(interpreter, request.dumpFolder + "/" + name.str());
 }
 
@@ -109,6 +103,8 @@ int runSteps(const InterpretRequest &request, const abi::Step &compiled, const r
     llvm::outs() << llvm::format("step %lld loss %.17g grad_norm %.17g learning_rate %.17g\n", (long long)step + 1,
                                  params.loss_sum / double(params.valid_tokens), params.grad_norm, params.learning_rate);
     llvm::outs().flush();
+    if (llvm::outs().has_error()) // nobody sees the rest; main says why
+      return kUserError;
     if (step == 0)
       if (absl::Status status = dump(request, interpreter, "gradients.safetensors", dumpGradients); !status.ok())
         return complain(status);
@@ -142,6 +138,10 @@ int interpretCommand(const InterpretRequest &request) {
       return complain(opened.status());
     weights = std::move(*opened);
   }
+
+  if (!request.dumpFolder.empty())
+    if (absl::Status status = rt::makeFolders(request.dumpFolder); !status.ok())
+      return complain(status);
 
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);

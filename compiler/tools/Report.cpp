@@ -1,7 +1,14 @@
 #include "compiler/tools/Report.h"
+#include "compiler/tools/Commands.h"
+#include "runtime/base/Printable.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace recipe {
+
+int complain(const absl::Status &problem) {
+  llvm::errs() << "recipec: error: " << std::string(problem.message()) << "\n";
+  return kUserError;
+}
 
 std::string grouped(int64_t number) {
   std::string text = std::to_string(number);
@@ -24,7 +31,7 @@ void printCertificate(llvm::raw_ostream &out, const abi::Certificate &certificat
   if (certificate.rows().empty())
     return;
   for (const abi::Certificate::Category &category : certificate.rows(0).categories())
-    out << llvm::formatv(" {0,12}", category.name());
+    out << llvm::formatv(" {0,12}", rt::printable(category.name()));
   out << "\n";
   for (const abi::Certificate::Row &row : certificate.rows()) {
     out << llvm::formatv("  {0,5}", row.ranks());

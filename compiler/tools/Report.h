@@ -2,10 +2,14 @@
 #ifndef COMPILER_TOOLS_REPORT_H
 #define COMPILER_TOOLS_REPORT_H
 
+#include "absl/status/status.h"
 #include "runtime/abi/step.pb.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace recipe {
+
+// An error line on stderr for what the user can mend; returns the exit code.
+int complain(const absl::Status &problem);
 
 // "1,234,567"
 std::string grouped(int64_t number);

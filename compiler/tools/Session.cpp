@@ -24,8 +24,8 @@ std::unique_ptr<Session> openSession(const std::string &recipePath, const std::v
 int runPipeline(Session &session) {
   Compilation &compilation = *session.compilation;
   Outcome outcome = compile(compilation);
-  for (const std::string &message : compilation.messages)
-    llvm::errs() << message << "\n";
+  for (llvm::StringRef message : compilation.messages)
+    llvm::errs() << (message.starts_with("error: ") ? "recipec: " : "") << message << "\n";
   switch (outcome) {
   case Outcome::Done:
     return 0;

@@ -1,17 +1,61 @@
 // recipec: a recipe in, a step.bin out.
 #include "CLI/CLI.hpp"
 #include "compiler/Version.h"
+#include "compiler/frontend/Schema.h"
 #include "compiler/tools/Commands.h"
 #include "llvm/Support/CrashRecoveryContext.h"
-#include <cstdio>
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+#include <csignal>
 #include <limits>
+#include <sstream>
 
 using namespace recipe;
+
+static CLI::Validator notEmpty() {
+  return {[](std::string &text) { return std::string(text.empty() ? "must not be empty" : ""); }, ""};
+}
+
+/// most: the largest value of the type is no bound that anybody wants to read.
+static CLI::Validator wholeNumber(int64_t least, int64_t most = std::numeric_limits<int64_t>::max()) {
+  auto check = [=](std::string &text) -> std::string {
+    int64_t value = 0;
+    if (!llvm::StringRef(text).getAsInteger(10, value) && value >= least && value <= most)
+      return "";
+    std::string rule = "must be a whole number >= " + std::to_string(least);
+    if (most != std::numeric_limits<int64_t>::max())
+      rule += " and <= " + std::to_string(most);
+    return rule + ", got " + text;
+  };
+  return {check, ""};
+}
+
+static CLI::Validator oneOf(const std::string &first, const std::string &second) {
+  auto check = [=](std::string &text) -> std::string {
+    return text == first || text == second ? "" : "must be " + first + " or " + second + ", got " + text;
+  };
+  return {check, ""};
+}
+
+/// What a command does not know: an option, perhaps misspelt, or one argument too many.
+static std::string unexpected(const CLI::App &app) {
+  std::string argument = app.remaining(/*recurse=*/true).front();
+  if (argument[0] != '-')
+    return "unexpected argument '" + argument + "'";
+  std::string name = argument.substr(0, argument.find('='));
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands())
+    for (const CLI::Option *option : command->get_options())
+      for (const std::string &known : option->get_lnames())
+        names.push_back("--" + known);
+  std::string guess = frontend::closest(name, names);
+  return "unknown option '" + name + "'" + (guess.empty() ? "" : ", did you mean '" + guess + "'?");
+}
 
 /// What is wrong with the command line. CLI11 says only that a command is missing, whatever stands in its place.
 static std::string parseProblem(const CLI::App &app, const CLI::ParseError &error) {
   if (!app.get_subcommands().empty())
-    return error.what();
+    return app.remaining(/*recurse=*/true).empty() ? error.what() : unexpected(app);
   const char *commands = "compile, check, interpret or inspect";
   std::vector<std::string> rest = app.remaining();
   if (rest.empty())
@@ -29,16 +73,19 @@ static int run(int argc, char **argv) {
   CompileRequest compileRequest;
   CLI::App *compile = app.add_subcommand("compile", "compile a recipe to one file that reciperun executes");
   compile->add_option("recipe", compileRequest.recipe, "the recipe")->required();
-  compile->add_option("-o,--output", compileRequest.output, "file to write; default: the recipe's name with .bin");
+  compile->add_option("-o,--output", compileRequest.output, "file to write; default: the recipe's name with .bin")
+      ->check(notEmpty());
   compile->add_option("--set", compileRequest.sets, "override a key: key=value; may be repeated")
       ->allow_extra_args(false);
-  compile->add_option("--stop-after", compileRequest.stopAfter, "the last phase to run; nothing is written");
-  compile->add_option("--dump-dir", compileRequest.dumpFolder, "folder that takes the IR after each phase");
+  compile->add_option("--stop-after", compileRequest.stopAfter, "the last phase to run; nothing is written")
+      ->check(notEmpty());
+  compile->add_option("--dump-dir", compileRequest.dumpFolder, "folder that takes the IR after each phase")
+      ->check(notEmpty());
   compile->add_option("--dump-after", compileRequest.dumpAfter, "dump only after this phase; may be repeated")
       ->allow_extra_args(false);
   compile->add_flag("--timing", compileRequest.timing, "print the time of each phase");
   compile->add_option("--threads", compileRequest.threads, "threads of the compiler; default: all cores")
-      ->check(CLI::Range(1u, 1024u).description(""));
+      ->check(wholeNumber(1, 1024));
   compile->callback([&] { code = compileCommand(compileRequest); });
 
   CheckRequest checkRequest;
@@ -54,13 +101,13 @@ static int run(int argc, char **argv) {
   interpret->add_option("step", interpretRequest.step, "file that `recipec compile` wrote")->required();
   interpret->add_option("--set", interpretRequest.sets, "change a run-time key: key=value; may be repeated")
       ->allow_extra_args(false);
-  interpret->add_option("--steps", interpretRequest.steps, "updates to run")
-      ->check(CLI::Range(int64_t(1), std::numeric_limits<int64_t>::max()).description(""));
-  interpret->add_option("--mode", mode, "fp64, or exact: the bits of native code")
-      ->check(CLI::IsMember({"fp64", "exact"}));
-  interpret->add_option(
-      "--dump", interpretRequest.dumpFolder,
-      "folder that takes initial.safetensors, the first step's gradients.safetensors and final.safetensors");
+  interpret->add_option("--steps", interpretRequest.steps, "updates to run")->check(wholeNumber(1));
+  interpret->add_option("--mode", mode, "fp64, or exact: the bits of native code")->check(oneOf("fp64", "exact"));
+  interpret
+      ->add_option("--dump", interpretRequest.dumpFolder,
+                   "folder that takes initial.safetensors, the first step's gradients.safetensors and "
+                   "final.safetensors")
+      ->check(notEmpty());
   interpret->callback([&] {
     interpretRequest.exact = mode == "exact";
     code = interpretCommand(interpretRequest);
@@ -75,21 +122,38 @@ static int run(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &request) {
-    return app.exit(request);
+    std::ostringstream text;
+    code = app.exit(request, text, text);
+    llvm::outs() << text.str();
   } catch (const CLI::ParseError &error) {
-    std::fprintf(stderr, "recipec: error: %s\nrecipec --help lists commands and options\n",
-                 parseProblem(app, error).c_str());
+    llvm::errs() << "recipec: error: " << parseProblem(app, error) << "\nrecipec --help lists commands and options\n";
     return kUserError;
   }
   return code;
 }
 
+/// Results that did not arrive are an error, and who closed a pipe does not want to hear about it.
+static int finishOutput(int code) {
+  llvm::outs().flush();
+  std::error_code error = llvm::outs().error();
+  if (error && error != std::errc::broken_pipe)
+    llvm::errs() << "recipec: error: standard output cannot be written: " << error.message() << "\n";
+  // Left alone, LLVM's streams would end the process with messages of their own.
+  llvm::outs().clear_error();
+  llvm::errs().clear_error();
+  return error && code == 0 ? kUserError : code;
+}
+
 int main(int argc, char **argv) {
+  if (llvm::sys::Process::FixupStandardFileDescriptors()) // a file must not become our standard output
+    return kUserError;
+  std::signal(SIGXFSZ, SIG_IGN); // a limit on files is then an error of the write
   llvm::CrashRecoveryContext::Enable();
+  int code = kOurBug;
   try {
-    return run(argc, argv);
+    code = run(argc, argv);
   } catch (const std::exception &exception) {
-    std::fprintf(stderr, "recipec: error: %s\nrecipec: this is a bug in recipec\n", exception.what());
-    return kOurBug;
+    llvm::errs() << "recipec: error: " << exception.what() << "\nrecipec: this is a bug in recipec\n";
   }
+  return finishOutput(code);
 }

@@ -60,6 +60,22 @@ absl::StatusOr<LoadedStep> recipe::rt::loadStep(const std::string &bytes, const 
   return link(std::move(step), options);
 }
 
+/// All that can be checked without knowing where the step will run.
+static absl::Status checkStep(const recipe::abi::Step &step) {
+  int64_t previous = 0;
+  for (int64_t ranks : step.manifest().legal_ranks()) {
+    if (ranks <= previous)
+      return absl::InvalidArgumentError(
+          absl::StrCat("manifest: legal_ranks must be ascending from 1, got ", ranks, " after ", previous));
+    previous = ranks;
+    RCP_ASSIGN_OR_RETURN(RankPlan plan, planRanks(step, ranks));
+    RCP_RETURN_IF_ERROR(validateStep(step, plan));
+  }
+  if (previous == 0)
+    return absl::InvalidArgumentError("manifest: legal_ranks must not be empty");
+  return RunTimeKeys::resolve(step, {}).status();
+}
+
 /// Puts the file in front of every line of the reason.
 static absl::Status atPath(const std::string &path, const absl::Status &status) {
   std::string text = absl::StrCat(path, ": ");
@@ -71,16 +87,23 @@ static absl::Status atPath(const std::string &path, const absl::Status &status) 
   return absl::Status(status.code(), text);
 }
 
-absl::StatusOr<std::unique_ptr<recipe::abi::Step>> recipe::rt::readStepFile(const std::string &path) {
-  RCP_ASSIGN_OR_RETURN(std::string bytes, readFile(path));
-  absl::StatusOr<std::unique_ptr<abi::Step>> step = parse(bytes);
+static absl::StatusOr<std::unique_ptr<recipe::abi::Step>> parseFile(const std::string &path) {
+  RCP_ASSIGN_OR_RETURN(std::string bytes, recipe::rt::readFile(path));
+  absl::StatusOr<std::unique_ptr<recipe::abi::Step>> step = parse(bytes);
   if (!step.ok())
     return atPath(path, step.status());
   return step;
 }
 
+absl::StatusOr<std::unique_ptr<recipe::abi::Step>> recipe::rt::readStepFile(const std::string &path) {
+  RCP_ASSIGN_OR_RETURN(std::unique_ptr<abi::Step> step, parseFile(path));
+  if (absl::Status status = checkStep(*step); !status.ok())
+    return atPath(path, status);
+  return step;
+}
+
 absl::StatusOr<LoadedStep> recipe::rt::loadStepFile(const std::string &path, const LoadOptions &options) {
-  RCP_ASSIGN_OR_RETURN(std::unique_ptr<abi::Step> step, readStepFile(path));
+  RCP_ASSIGN_OR_RETURN(std::unique_ptr<abi::Step> step, parseFile(path));
   absl::StatusOr<LoadedStep> loaded = link(std::move(step), options);
   if (!loaded.ok())
     return atPath(path, loaded.status());

@@ -36,7 +36,8 @@ absl::StatusOr<LoadedStep> loadStep(const std::string &bytes, const LoadOptions 
 /// The same for a file; messages begin with its path.
 absl::StatusOr<LoadedStep> loadStepFile(const std::string &path, const LoadOptions &options);
 
-/// The container and the message only, e.g. to print it.
+/// A step to read, not to run: everything is checked, for each of its numbers of ranks, but for its code, which may be
+/// for another machine.
 absl::StatusOr<std::unique_ptr<abi::Step>> readStepFile(const std::string &path);
 
 } // namespace recipe::rt

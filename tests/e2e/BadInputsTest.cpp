@@ -19,10 +19,19 @@ const Row rows[] = {
     {"NoCommand", "recipec", "recipec: error: a command is required: compile, check, interpret or inspect"},
     {"UnknownCommand", "recipec compil gpt2.recipe", "recipec: error: unknown command 'compil': "},
     {"UnknownOption", "recipec compile gpt2.recipe --outptu x.bin",
-     "recipec: error: The following arguments were not expected: "},
-    {"UnknownMode", "recipec interpret step.bin --mode fp16", "recipec: error: --mode: fp16 not in {fp64,exact}"},
+     "recipec: error: unknown option '--outptu', did you mean '--output'?\n"},
+    {"OneArgumentTooMany", "recipec check gpt2.recipe llama.recipe",
+     "recipec: error: unexpected argument 'llama.recipe'\n"},
+    {"NoRecipe", "recipec compile", "recipec: error: recipe is required\n"},
+    {"NotANumberOfThreads", "recipec compile gpt2.recipe --threads many",
+     "recipec: error: --threads: must be a whole number >= 1 and <= 1024, got many\n"},
+    {"NoSteps", "recipec interpret step.bin --steps 0",
+     "recipec: error: --steps: must be a whole number >= 1, got 0\n"},
+    {"EmptyOutput", "recipec compile gpt2.recipe -o ''", "recipec: error: --output: must not be empty\n"},
+    {"UnknownMode", "recipec interpret step.bin --mode fp16",
+     "recipec: error: --mode: must be fp64 or exact, got fp16\n"},
     {"UnknownPhase", "recipec compile gpt2.recipe -o x.bin --stop-after codgen",
-     "recipec: error: phases are import, grad, update, "},
+     "recipec: error: --stop-after must be one of import, grad, update, "},
 
     // Recipes.
     {"MissingRecipe", "recipec compile missing.recipe -o x.bin",
@@ -36,7 +45,9 @@ const Row rows[] = {
     {"NotANumber", "recipec compile gpt2.recipe -o x.bin --set optim.lr=fast",
      "--set optim.lr=fast: error: 'optim.lr' must be a number, got fast"},
     {"OutOfRange", "recipec compile gpt2.recipe -o x.bin --set optim.lr=-1",
-     "--set optim.lr=-1: error: 'optim.lr' must be > 0, got -1"},
+     "--set optim.lr=-1: error: 'optim.lr' must be >= 1e-30 and <= 1000, got -1"},
+    {"ValueBelowFp32", "recipec compile gpt2.recipe -o x.bin --set optim.eps=1e-300",
+     "--set optim.eps=1e-300: error: 'optim.eps' must be >= 1e-18 and <= 1, got 1e-300"},
     {"NotBuiltYet", "recipec compile gpt2.recipe -o x.bin --set model.precision=bf16",
      "--set model.precision=bf16: error: 'model.precision: bf16' is recognised but not built yet"},
     {"IllegalFactoring", "recipec compile gpt2.recipe -o x.bin --set data.batch_size=4 --set optim.grad_accum_steps=3",
@@ -47,11 +58,13 @@ const Row rows[] = {
      "--set target.arch=pentium3: error: 'target.arch' must be native or a 64-bit x86 CPU, got 'pentium3'"},
     {"BudgetTooSmall", "recipec compile gpt2.recipe -o x.bin --set memory.budget=1MiB",
      "--set memory.budget=1MiB: error: memory.budget must hold the arena of one rank, got 1.00 MiB and a need of "},
+    {"BudgetOfBytes", "recipec compile gpt2.recipe -o x.bin --set memory.budget=1000",
+     "--set memory.budget=1000: error: memory.budget must hold the arena of one rank, got 1000 bytes and a need of "},
 
     // Model configurations.
     {"MissingConfig", "recipec compile with-config.recipe -o x.bin --set model.config_path=missing.json",
-     "--set model.config_path=missing.json: error: 'model.config_path' cannot be read: No such file or directory, got "
-     "@"},
+     "--set model.config_path=missing.json: error: 'model.config_path': @missing.json cannot be read: No such file or "
+     "directory\n"},
     {"ConfigIsNotJson", "recipec compile with-config.recipe -o x.bin --set model.config_path=open.json",
      "@open.json:2:1: error: not valid JSON: "},
     {"ConfigLacksKey", "recipec compile with-config.recipe -o x.bin --set model.config_path=no-layers.json",
@@ -76,6 +89,22 @@ const Row rows[] = {
      "reciperun: error: text.txt/run: the folder cannot be created: Not a directory"},
     {"TrainIntoAFile", "reciperun step.bin --output-dir text.txt",
      "reciperun: error: text.txt: the folder cannot be created: "},
+    {"TrainIntoNothing", "reciperun step.bin --output-dir ''",
+     "reciperun: error: --output-dir must name a folder, got \"\""},
+    {"TrainIntoNothingBySet", "reciperun step.bin --set experiment.output_dir=",
+     "reciperun: error: 'experiment.output_dir' must name a folder, got \"\""},
+    {"TrainOverResults", "reciperun step.bin --output-dir results",
+     "reciperun: error: results: must not hold results of another run, found metrics.jsonl; choose another "},
+    {"NoStepsOverResults", "reciperun step.bin --output-dir results --steps 0",
+     "reciperun: error: results: must not hold results of another run, found metrics.jsonl; choose another "},
+    {"WeightsAreAFolder", "reciperun step.bin --output-dir folder-weights --overwrite",
+     "reciperun: error: folder-weights/model.safetensors: exists and is not a regular file"},
+    {"LoadPastTheSizeLimit", "ulimit -f 8 && reciperun step.bin",
+     "reciperun: error: step.bin: native object: cannot be written to memory: File too large"},
+    {"CompilePastTheSizeLimit", "ulimit -f 8 && recipec compile gpt2.recipe -o x.bin",
+     "recipec: error: x.bin: cannot be written: File too large"},
+    {"TokensIntoNothing", "recipedata tokenize text.txt -o ''",
+     "recipedata: error: --output: must name a file, got \"\""},
     {"TokensUnderAFile", "recipedata tokenize text.txt -o text.tok/x.tok",
      "recipedata: error: text.tok/x.tok: cannot be created: Not a directory"},
 
@@ -85,7 +114,7 @@ const Row rows[] = {
     {"TruncatedStep", "reciperun truncated.bin", "reciperun: error: truncated.bin: truncated: the header promises "},
     {"FlippedStep", "reciperun flipped.bin", "reciperun: error: flipped.bin: checksum mismatch: the file is damaged"},
     {"NewerStep", "reciperun newer.bin",
-     "reciperun: error: newer.bin: format version must be 1, got 2: written by a newer recipec"},
+     "reciperun: error: newer.bin: format version must be 2, got 3: written by a newer recipec"},
     {"FlippedStepInspected", "recipec inspect flipped.bin",
      "recipec: error: flipped.bin: checksum mismatch: the file is damaged"},
     {"TruncatedStepInterpreted", "recipec interpret truncated.bin", "recipec: error: truncated.bin: truncated: "},
@@ -104,6 +133,13 @@ const Row rows[] = {
      "reciperun: error: few.tok: one training sample takes seq_length + 1 = 14 tokens, found 3 tokens for training"},
     {"DamagedTokens", "recipedata verify flipped.tok",
      "recipedata: error: flipped.tok: the tokens are damaged, their SHA-256 must be "},
+    {"DamagedTokensTrainedOn", "reciperun step.bin --set data.path=flipped.tok",
+     "reciperun: error: flipped.tok: the tokens are damaged, their SHA-256 must be "},
+    {"DamagedTokensInterpreted", "recipec interpret step.bin --set data.path=flipped.tok",
+     "recipec: error: flipped.tok: the tokens are damaged, their SHA-256 must be "},
+    {"NothingHeldOut", "reciperun step.bin --set data.eval_fraction=1e-9",
+     "reciperun: error: @text.tok: data.eval_fraction must hold out at least 2 tokens, got 1e-09 of 8192 tokens, that "
+     "is 0"},
     {"MissingText", "recipedata tokenize missing.txt -o x.tok",
      "recipedata: error: missing.txt: cannot be opened: No such file or directory"},
     {"UnknownTokenizer", "recipedata tokenize text.txt -o x.tok --tokenizer bpe",
@@ -116,7 +152,9 @@ const Row rows[] = {
     {"MisspeltRunKey", "reciperun step.bin --set experiment.sed=1",
      "reciperun: error: step.bin: unknown key 'experiment.sed'; did you mean 'experiment.seed'?"},
     {"RunValueOutOfRange", "reciperun step.bin --set optim.lr=0",
-     "reciperun: error: step.bin: 'optim.lr' must be above 0, got 0"},
+     "reciperun: error: step.bin: 'optim.lr' must be >= 1e-30 and <= 1000, got 0"},
+    {"RunValueBeyondFp32", "reciperun step.bin --set optim.lr=1e30",
+     "reciperun: error: step.bin: 'optim.lr' must be >= 1e-30 and <= 1000, got 1e30"},
     {"RunValueOfAnotherKind", "reciperun step.bin --set optim.warmup_steps=1.5",
      "reciperun: error: step.bin: 'optim.warmup_steps' must be a whole number, got '1.5'"},
     {"WarmUpWithoutEnd", "reciperun step.bin --set optim.warmup_steps=4",
@@ -147,12 +185,15 @@ struct BadInputs : testing::TestWithParam<Row> {
     files.write("truncated.bin", step.substr(0, step.size() / 2));
     files.write("truncated.tok", tokens.substr(0, tokens.size() - 100));
     std::string newer = step;
-    newer[8] = 2;
+    newer[8] = 3;
     files.write("newer.bin", newer);
     step[step.size() / 2] ^= 4;
     files.write("flipped.bin", step);
     tokens.back() ^= 4;
     files.write("flipped.tok", tokens);
+    std::filesystem::create_directory(files.path("results"));
+    files.write("results/metrics.jsonl", "{\"step\":1}\n");
+    std::filesystem::create_directories(files.path("folder-weights/model.safetensors"));
     files.write("few.txt", "abc");
     space->must("recipedata tokenize few.txt -o few.tok");
     files.write("empty.recipe", "");
@@ -190,6 +231,7 @@ TEST_P(BadInputs, EndsInOneClearError) {
   for (std::string line; std::getline(lines, line);) {
     errors += line.find("error: ") != std::string::npos;
     EXPECT_LT(line.size(), 600u) << line;
+    EXPECT_EQ(line.find(", got "), line.rfind(", got ")) << "what was found is said once: " << line;
   }
   EXPECT_EQ(errors, 1) << outcome.err;
   EXPECT_EQ(space->listing(), before) << GetParam().command << ": left something behind";

@@ -1,0 +1,102 @@
+// Where recipec writes to: what cannot be written is one error line, said before the work where that is possible.
+#include "tests/e2e/Workspace.h"
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace recipe::test {
+
+static const char *const printing[] = {
+    "recipec --help",
+    "recipec compile --help",
+    "recipec --version",
+    "recipec check gpt2.recipe",
+    "recipec compile gpt2.recipe -o x.bin --timing --dump-dir ir",
+    "recipec compile gpt2.recipe --stop-after import --timing",
+    "recipec inspect step.bin --instructions",
+    "recipec interpret step.bin --steps 3",
+};
+
+TEST(OutputTest, AFullDeviceIsOneErrorLine) {
+  Workspace space;
+  space.must("recipec compile gpt2.recipe -o step.bin");
+  for (std::string command : printing) {
+    Outcome outcome = space.run(command + " >/dev/full");
+    EXPECT_EQ(outcome.code, 1) << command;
+    EXPECT_EQ(outcome.err, "recipec: error: standard output cannot be written: No space left on device\n") << command;
+  }
+  // stderr as well: nothing is left to say it with.
+  EXPECT_EQ(space.run("recipec check gpt2.recipe >/dev/full 2>/dev/full").code, 1);
+  EXPECT_EQ(space.run("recipec check missing.recipe 2>/dev/full").code, 1);
+}
+
+TEST(OutputTest, AClosedPipeEndsQuietly) {
+  Workspace space;
+  space.must("recipec compile gpt2.recipe -o step.bin");
+  for (std::string command : printing)
+    // Whether or not the parent lets SIGPIPE through.
+    for (const char *trap : {"", "trap '' PIPE; "}) {
+      Outcome outcome = space.run(trap + command + " | true");
+      EXPECT_EQ(outcome.err, "") << trap << command;
+    }
+  Outcome head = space.run("recipec check gpt2.recipe | head -n 1");
+  EXPECT_EQ(head.out, "# global batch: 16 samples\n");
+  EXPECT_EQ(head.err, "");
+}
+
+TEST(OutputTest, AClosedStandardOutputTakesNoFile) {
+  Workspace space;
+  Outcome outcome = space.run("recipec compile gpt2.recipe -o x.bin >&-");
+  EXPECT_EQ(outcome.code, 0);
+  space.must("recipec inspect x.bin");
+}
+
+TEST(OutputTest, AFileSizeLimitIsAnError) {
+  Workspace space;
+  Outcome outcome = space.run("(ulimit -f 16; recipec compile gpt2.recipe -o x.bin)");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.err.find("recipec: error: "), 0u) << outcome.err;
+  EXPECT_NE(outcome.err.find(": File too large\n"), std::string::npos) << outcome.err;
+  EXPECT_EQ(space.listing().count(space.files().path("x.bin")), 0u);
+}
+
+TEST(OutputTest, WhatCannotBeWrittenIsRefusedBeforeTheWork) {
+  Workspace space;
+  space.must("recipec compile gpt2.recipe -o step.bin");
+  space.must("mkdir folder");
+  auto before = space.listing();
+  struct Case {
+    const char *command, *message;
+  };
+  const Case cases[] = {
+      {"recipec compile gpt2.recipe -o no/such/x.bin --dump-dir ir",
+       "no/such/x.bin: cannot be created: No such file or directory"},
+      {"recipec compile gpt2.recipe -o folder --dump-dir ir", "folder: exists and is not a regular file"},
+      {"recipec compile gpt2.recipe -o text.txt/x.bin --dump-dir ir",
+       "text.txt/x.bin: cannot be created: Not a directory"},
+      {"recipec compile gpt2.recipe -o x.bin --dump-dir text.txt",
+       "text.txt: the folder cannot be created: Not a directory"},
+      {"recipec compile gpt2.recipe --stop-after import --dump-dir text.txt/ir",
+       "text.txt/ir: the folder cannot be created: Not a directory"},
+      {"recipec interpret step.bin --dump text.txt", "text.txt: the folder cannot be created: Not a directory"},
+      // The default name is the recipe's own.
+      {"cp gpt2.recipe here.bin; recipec compile here.bin; code=$?; rm here.bin; exit $code",
+       "the output must not be the recipe, got 'here.bin' for both"},
+  };
+  for (const Case &test : cases) {
+    Outcome outcome = space.run(test.command);
+    EXPECT_EQ(outcome.code, 1) << test.command;
+    EXPECT_EQ(outcome.err, std::string("recipec: error: ") + test.message + "\n") << test.command;
+    EXPECT_EQ(outcome.out, "") << test.command;
+    EXPECT_EQ(space.listing(), before) << test.command << ": left something behind";
+  }
+}
+
+// A recipe that is refused leaves no folder for its dumps, and no file.
+TEST(OutputTest, ABadRecipeMakesNothing) {
+  Workspace space;
+  auto before = space.listing();
+  EXPECT_EQ(space.run("recipec compile gpt2.recipe -o x.bin --dump-dir ir --set optim.lr=0").code, 1);
+  EXPECT_EQ(space.listing(), before);
+}
+
+} // namespace recipe::test
