@@ -7,8 +7,12 @@ using namespace recipe::train;
 VariableOp recipe::train::declareVariable(ModuleOp module, StringRef symbol, RankedTensorType type, Role role,
                                           std::optional<Belongs> belongs) {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  for (auto variable : module.getOps<VariableOp>())
-    builder.setInsertionPointAfter(variable);
+  // From the end, where only a few graphs are: a module has thousands of variables.
+  for (Operation &op : llvm::reverse(*module.getBody()))
+    if (isa<VariableOp>(op)) {
+      builder.setInsertionPointAfter(&op);
+      break;
+    }
   auto of = belongs ? FlatSymbolRefAttr::get(belongs->parameter.getSymNameAttr()) : FlatSymbolRefAttr();
   auto use = belongs && belongs->use ? builder.getI64IntegerAttr(*belongs->use) : IntegerAttr();
   return VariableOp::create(builder, namedLoc(module.getContext(), symbol), builder.getStringAttr(symbol),
