@@ -29,6 +29,18 @@ TEST(OutputTest, AFullDeviceIsOneErrorLine) {
   EXPECT_EQ(space.run("recipec check missing.recipe 2>/dev/full").code, 1);
 }
 
+TEST(OutputTest, ADumpThatDoesNotFitIsOneErrorLine) {
+  Workspace space;
+  for (const char *name : {"ir/00-import.mlir", "ir/07-plan-arena.mlir"}) {
+    space.must(std::string("mkdir ir; ln -s /dev/full ") + name);
+    Outcome outcome = space.run("recipec compile gpt2.recipe -o x.bin --dump-dir ir");
+    EXPECT_EQ(outcome.code, 1) << name;
+    EXPECT_EQ(outcome.err, std::string("recipec: error: ") + name + ": No space left on device\n");
+    EXPECT_EQ(space.listing().count(space.files().path("x.bin")), 0u);
+    space.must("rm -r ir");
+  }
+}
+
 TEST(OutputTest, AClosedPipeEndsQuietly) {
   Workspace space;
   space.must("recipec compile gpt2.recipe -o step.bin");

@@ -20,11 +20,11 @@ const std::map<std::string, std::string> changes = {
 /// Keys that change no number of a run, and the test that observes each.
 const std::map<std::string, const char *> observedElsewhere = {
     {"experiment.output_dir", "RunKeysTest.OutputDir"},
-    {"model.init_from", "e2e.init-from"},
+    {"model.init_from", "e2e.weights"},
     {"data.num_workers", "unit.runtime"},
     {"data.prefetch_depth", "unit.runtime"},
-    {"logging.ckpt_interval", "e2e.checkpoint"},
-    {"logging.keep_last", "e2e.checkpoint"},
+    {"logging.ckpt_interval", "e2e.checkpoints"},
+    {"logging.keep_last", "e2e.checkpoints"},
 };
 
 /// Updates and evaluations of a run, without its times.
