@@ -145,29 +145,23 @@ struct Outcome {
 
 static Outcome judge(int status, const Attempt &ranks, int stopSignal) {
   const StarterOutput &output = ranks.messages();
+  bool signalled = WIFSIGNALED(status);
   // A first stop, too, ends an mpirun that does not yet listen.
-  if (ranks.killed() || (WIFSIGNALED(status) && stopSignal != 0))
+  if (ranks.killed() || (signalled && stopSignal != 0))
     return {128 + stopSignal, false};
-  if (WIFSIGNALED(status)) {
-    if (!output.sawError())
-      say(absl::StrCat("error: the process that starts the ranks was ended by signal ", WTERMSIG(status), " (",
-                       strsignal(WTERMSIG(status)), ")"));
-    return {1, true};
-  }
-  int code = WEXITSTATUS(status);
+  int code = signalled ? kExitLost : WEXITSTATUS(status);
   if (code == kExitStopped)
     return {128 + (stopSignal ? stopSignal : int(SIGUSR1)), false};
-  if (const auto &death = output.death()) {
-    if (stopSignal == 0 || !output.sawError())
-      say(absl::StrCat("error: rank ", death->rank, " (host ", death->host, ") was ended by signal ", death->signal,
-                       " (", strsignal(death->signal), ")"));
-    return {1, stopSignal == 0};
-  }
-  if (code == kExitLost)
-    return {1, stopSignal == 0};
-  if (code != 0 && !output.sawError())
+  bool lost = code == kExitLost || output.death();
+  if (const auto &death = output.death(); death && (stopSignal == 0 || !output.sawError()))
+    say(absl::StrCat("error: rank ", death->rank, " (host ", death->host, ") was ended by signal ", death->signal, " (",
+                     strsignal(death->signal), ")"));
+  else if (signalled && !death && !output.sawError())
+    say(absl::StrCat("error: the process that starts the ranks was ended by signal ", WTERMSIG(status), " (",
+                     strsignal(WTERMSIG(status)), ")"));
+  else if (code != 0 && !death && !output.sawError())
     say(absl::StrCat("error: the ranks ended with exit code ", code, " and said nothing"));
-  return {code == 70 ? 70 : code == 0 ? 0 : 1, false};
+  return {lost ? 1 : code == 70 || code == 0 ? code : 1, lost && stopSignal == 0};
 }
 
 /// Signals of which the launcher must not die; they are read from the descriptor.

@@ -21,8 +21,12 @@ static bool isNote(const std::string &line) {
 
 /// What the MPI library says when the rank at the other end is gone, sometimes before anybody has found that out.
 static bool isAftermath(const std::string &line) {
-  return absl::StartsWith(line, "[") &&
-         (absl::StrContains(line, "Read -1, expected") || absl::StrContains(line, "ORTE_ERROR_LOG"));
+  if (!absl::StartsWith(line, "["))
+    return false;
+  for (const char *known : {"Read -1, expected", "ORTE_ERROR_LOG", "PMIX ERROR"})
+    if (absl::StrContains(line, known))
+      return true;
+  return false;
 }
 
 void StarterOutput::take(const std::string &bytes) {
