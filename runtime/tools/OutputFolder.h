@@ -12,8 +12,8 @@ namespace recipe::rt {
 
 struct OutputFolderOptions {
   bool overwrite = false;   // results of an earlier run may be there
-  bool resume = false;      // they are this run's own
   uint64_t weightBytes = 0; // length of the weights file to come
+  bool resume = false;      // they are this run's own
 };
 
 /// Holds the folder's lock. Destroyed, it removes what it created as far as nothing was put into it.
