@@ -55,8 +55,8 @@ TEST(Container, RefusalsNameWhatWasFound) {
        "\x7f"
        "ELF and more",
        {"not a step.bin"}},
-      {"newer", container(payload, 7), {"must be 1, got 7", "newer recipec"}},
-      {"older", container(payload, 0), {"must be 1, got 0", "compile again"}},
+      {"newer", container(payload, 7), {"must be 2, got 7", "newer recipec"}},
+      {"older", container(payload, 0), {"must be 2, got 0", "compile again"}},
       {"after the end", bytesOf(makeLineStep()) + "x", {"bytes after the end"}},
       {"no message", container("\xff\xff\xff\xff"), {"not a Step message"}},
       {"bad UTF-8", container(std::string("\x0a\x03\x0a\x01\xff", 5)), {"not a Step message"}},
