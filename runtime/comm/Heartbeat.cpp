@@ -91,23 +91,23 @@ absl::Status Heartbeat::meet(Communicator &comm) {
 }
 
 void Heartbeat::work() {
-  std::unique_lock<std::mutex> lock(mutex);
   int64_t next = 0;
-  while (!stop) {
-    int64_t now = nowNanoseconds();
-    if (now >= next) {
-      send();
-      next = now + int64_t(interval * 1e9);
+  while (true) {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (stop)
+        return;
+      if (nowNanoseconds() >= next) {
+        send();
+        next = nowNanoseconds() + int64_t(interval * 1e9);
+      }
     }
-    lock.unlock();
     pollfd waits[] = {{socket, POLLIN, 0}, {wake[0], POLLIN, 0}};
-    poll(waits, 2, int((next - now) / 1'000'000) + 1);
+    poll(waits, 2, int(std::max<int64_t>(0, next - nowNanoseconds()) / 1'000'000) + 1);
     char byte;
-    bool woken = read(wake[0], &byte, 1) == 1;
-    lock.lock();
-    receive();
-    if (woken)
+    if (read(wake[0], &byte, 1) == 1)
       next = 0;
+    receive();
   }
 }
 
@@ -135,6 +135,7 @@ void Heartbeat::receive() {
 }
 
 void Heartbeat::take(const Packet &packet) {
+  std::lock_guard<std::mutex> lock(mutex);
   Peer &peer = peers[size_t(packet.rank)];
   peer.heard = nowNanoseconds();
   peer.step = packet.step;

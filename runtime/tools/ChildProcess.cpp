@@ -20,7 +20,8 @@ using namespace recipe::rt;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  dup2(null, STDIN_FILENO);
+  if (null >= 0)
+    dup2(null, STDIN_FILENO);
   dup2(errors, STDERR_FILENO);
   std::vector<char *> arguments;
   for (const std::string &argument : command)

@@ -1,8 +1,10 @@
 #include "runtime/tools/StarterOutput.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include <vector>
 
 using namespace recipe::rt;
 
@@ -88,15 +90,23 @@ static std::string flat(const std::string &text) {
   return absl::StrJoin(absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty()), " ");
 }
 
+/// "... process rank 1 with PID 0 on node vm exited on signal 9 (Killed)."
+static std::optional<StarterOutput::Death> readDeath(const std::string &text) {
+  size_t at = text.find("process rank ");
+  if (at == std::string::npos)
+    return std::nullopt;
+  std::vector<std::string> words = absl::StrSplit(text.substr(at), ' ');
+  StarterOutput::Death death;
+  if (words.size() < 13 || words[9] != "exited" || words[11] != "signal" || !absl::SimpleAtoi(words[2], &death.rank) ||
+      !absl::SimpleAtoi(words[12], &death.signal))
+    return std::nullopt;
+  death.host = words[8];
+  return death;
+}
+
 void StarterOutput::takeBlock() {
   std::string text = flat(block);
-  Death death;
-  char host[256] = "";
-  size_t at = text.find("process rank ");
-  if (at != std::string::npos &&
-      std::sscanf(text.c_str() + at, "process rank %d with PID %*d on node %255s exited on signal %d", &death.rank,
-                  host, &death.signal) == 3) {
-    death.host = host;
+  if (std::optional<Death> death = readDeath(text)) {
     if (!dead)
       dead = death;
     return;
