@@ -22,8 +22,8 @@ public:
     int threads;
     bool sharesCpus; // there are too few CPUs for all ranks on this host
   };
-  /// Gives this process its share of the host's CPUs, if there are enough for all ranks on it, and says how many threads
-  /// it should run: `wanted`, or for 0 its share, at most `most`. All ranks call it.
+  /// Gives this process its share of the host's CPUs, if there are enough for all ranks on it, and says how many
+  /// threads it should run: `wanted`, or for 0 its share, at most `most`. All ranks call it.
   absl::StatusOr<HostShare> shareHost(int wanted, int most);
 
   /// The run has ended well on all ranks, or will be found not to have. All ranks call it.

@@ -36,7 +36,8 @@ TEST(LauncherTest, AChildsEndAndItsErrorsArrive) {
 
 TEST(LauncherTest, WhatCannotBeStartedSaysSo) {
   EXPECT_EQ(ChildProcess::start({"/nonexistent/program"}).status().code(), absl::StatusCode::kNotFound);
-  std::string path = getenv("PATH");
+  const char *found = getenv("PATH");
+  std::string path = found ? found : "";
   setenv("PATH", "/nonexistent", 1);
   absl::Status status = ChildProcess::start({"mpirun", "-n", "2"}).status();
   setenv("PATH", path.c_str(), 1);
