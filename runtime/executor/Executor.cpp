@@ -36,8 +36,8 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::create(LoadedStep step, cons
 }
 
 Executor::Executor(LoadedStep step, Arena arenaOfStep, int threads, const ExecutorOptions &options)
-    : loaded(std::move(step)), arena(std::move(arenaOfStep)), pool(std::make_unique<ThreadPool>(threads, options.sharesCpus)),
-      timed(options.timed) {
+    : loaded(std::move(step)), arena(std::move(arenaOfStep)),
+      pool(std::make_unique<ThreadPool>(threads, options.sharesCpus)), timed(options.timed) {
   const abi::Step &s = *loaded.step;
   (void)absl::SimpleAtoi(loaded.keys.text("experiment.seed", "0"), &seed);
   if (loaded.plan.ranks > 1) {
