@@ -1,14 +1,12 @@
 #include "runtime/tools/OutputFolder.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/AtomicFile.h"
+#include "runtime/base/DiskSpace.h"
 #include "runtime/base/File.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
-#include "runtime/monitor/Monitor.h"
 #include <cerrno>
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 using namespace recipe::rt;
@@ -16,6 +14,11 @@ namespace fs = std::filesystem;
 
 /// What a run leaves in its folder.
 static const char *const resultNames[] = {"metrics.jsonl", "model.safetensors"};
+
+static bool isThere(const fs::path &path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
 
 OutputFolder::~OutputFolder() {
   held.reset();
@@ -25,8 +28,7 @@ OutputFolder::~OutputFolder() {
 }
 
 absl::Status OutputFolder::create() {
-  std::error_code ignored;
-  for (fs::path folder = path; !folder.empty() && !fs::exists(folder, ignored); folder = folder.parent_path())
+  for (fs::path folder = path; !folder.empty() && !isThere(folder); folder = folder.parent_path())
     created.push_back(folder);
   return makeFolders(path);
 }
@@ -46,28 +48,10 @@ static absl::Status checkWritable(const std::string &path) {
                  : absl::InvalidArgumentError(absl::StrCat(path, ": exists and is not a regular file"));
 }
 
-/// Whether a file of that many bytes fits beside `path`, which may exist and is written anew before it is replaced.
-static absl::Status checkRoom(const std::string &path, const std::string &folder, uint64_t bytes) {
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
-    return absl::ResourceExhaustedError(absl::StrCat(path, ": the limit on the size of files (ulimit -f) must be ",
-                                                     "at least its ", bytes, " bytes, got ", limit.rlim_cur));
-  struct statvfs disk;
-  // A link leads to another disk.
-  if (statvfs(path.c_str(), &disk) != 0 && statvfs(folder.c_str(), &disk) != 0)
-    return absl::ErrnoToStatus(errno, absl::StrCat(folder, ": cannot be examined"));
-  uint64_t available = uint64_t(disk.f_bavail) * disk.f_frsize;
-  // A file system without blocks does not know.
-  if (disk.f_blocks > 0 && available < bytes)
-    return absl::ResourceExhaustedError(
-        absl::StrCat(path, ": the disk must have room for its ", formatBytes(bytes), ", got ", formatBytes(available)));
-  return absl::OkStatus();
-}
-
 absl::Status OutputFolder::refuseResults() const {
   std::vector<std::string> found;
   for (const char *name : resultNames)
-    if (fs::exists(fs::path(path) / name))
+    if (isThere(fs::path(path) / name))
       found.push_back(name);
   RCP_ASSIGN_OR_RETURN(std::vector<int64_t> steps, listCheckpoints(checkpointsFolder(path)));
   if (!steps.empty())
@@ -84,7 +68,9 @@ absl::Status OutputFolder::check(const OutputFolderOptions &options) const {
   RCP_RETURN_IF_ERROR(AtomicFile::create(weightsPath()).status());
   if (!options.overwrite && !options.resume)
     RCP_RETURN_IF_ERROR(refuseResults());
-  return checkRoom(weightsPath(), path, options.weightBytes);
+  RCP_RETURN_IF_ERROR(checkFileSizeLimit(weightsPath(), options.weightBytes));
+  // A link leads to another disk. What is there stays until all of the new file is.
+  return checkDiskSpace(weightsPath(), isThere(weightsPath()) ? weightsPath() : path, options.weightBytes);
 }
 
 absl::StatusOr<OutputFolder> OutputFolder::open(const std::string &path, const OutputFolderOptions &options) {

@@ -48,12 +48,13 @@ public:
     return ended < 0 ? 99 : WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
 
-private:
+  /// Points a stream at a file. For `prepare`.
   static bool redirect(int stream, const char *name) {
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     return fd >= 0 && dup2(fd, stream) == stream && close(fd) == 0;
   }
 
+private:
   pid_t child = -1;
 };
 

@@ -105,7 +105,7 @@ TEST_F(RecipedataTest, ResultsThatCannotBePrintedAreAnError) {
   folder.write("a.txt", "x");
   run("tokenize a.txt -o t.tok");
   for (const char *arguments : {"inspect t.tok", "verify t.tok"}) {
-    run(arguments, [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); });
+    run(arguments, [] { test::ChildProcess::redirect(STDOUT_FILENO, "/dev/full"); });
     expectError("recipedata: error: standard output: cannot be written");
     run(arguments, [] { close(STDOUT_FILENO); });
     expectError("recipedata: error: standard output: cannot be written");

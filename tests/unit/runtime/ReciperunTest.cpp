@@ -78,7 +78,7 @@ TEST_F(ReciperunTest, Refusals) {
               "reciperun: error: step.bin: unknown key 'lr'; did you mean 'optim.lr'?\n"
               "reciperun: error: step.bin: 'data.batch_size' is compiled in with the value 2");
   expectError("step.bin --nodes 4", "--nodes must be ");
-  expectError("wide.bin --nodes 2", "--nodes must be 1, got 2: more than one node comes later");
+  expectError("wide.bin --nodes 2", "wide.bin: the step has no sums over ranks: it must run on 1 rank, got 2");
   expectError("step.bin --set data.path=t.tok --threads 5", "1..target.max_threads, got 5 and 4");
   expectError("step.bin --set data.path=t.tok --threads 0", "--threads");
   expectError("step.bin --set data.path=t.tok --steps 11", "got 11 and 10");
@@ -121,7 +121,7 @@ TEST_F(ReciperunTest, PrintsTheManifest) {
     EXPECT_NE(out.find(part), std::string::npos) << part << "\n" << out;
   run("--version");
   EXPECT_EQ(code, 0);
-  EXPECT_EQ(out, "reciperun " RECIPEC_VERSION "\nstep format 1\nkernel ABI 1\n");
+  EXPECT_EQ(out, "reciperun " RECIPEC_VERSION "\nstep format 2\nkernel ABI 1\n");
 }
 
 TEST_F(ReciperunTest, ProfileNamesKernels) {

@@ -73,7 +73,7 @@ TEST_F(RunEndsTest, TrainingGoesOnWhenNobodyReadsItsOutput) {
 }
 
 TEST_F(RunEndsTest, TrainingGoesOnWhenItsOutputIsFull) {
-  run("step.bin --set data.path=t.tok", [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); });
+  run("step.bin --set data.path=t.tok", [] { ChildProcess::redirect(STDOUT_FILENO, "/dev/full"); });
   expectCompleteWithoutLog();
 }
 
@@ -90,7 +90,7 @@ TEST_F(RunEndsTest, ClosedStandardStreamsAreNoFiles) {
 }
 
 TEST_F(RunEndsTest, TheManifestIsAResult) {
-  run("step.bin --print-manifest", [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); });
+  run("step.bin --print-manifest", [] { ChildProcess::redirect(STDOUT_FILENO, "/dev/full"); });
   EXPECT_EQ(code, 1);
   EXPECT_EQ(err, "reciperun: error: standard output: cannot be written, lines are missing\n");
 }
