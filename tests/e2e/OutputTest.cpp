@@ -64,11 +64,18 @@ TEST(OutputTest, AClosedStandardOutputTakesNoFile) {
 
 TEST(OutputTest, AFileSizeLimitIsAnError) {
   Workspace space;
-  Outcome outcome = space.run("(ulimit -f 16; recipec compile gpt2.recipe -o x.bin)");
+  space.must("recipec compile gpt2.recipe -o step.bin");
+  auto before = space.listing();
+  size_t blocks = space.files().read("step.bin").size() / 512; // one too few
+  Outcome outcome = space.run("(ulimit -f " + std::to_string(blocks) + "; recipec compile gpt2.recipe -o x.bin)");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_EQ(outcome.err.find("recipec: error: "), 0u) << outcome.err;
-  EXPECT_NE(outcome.err.find(": File too large\n"), std::string::npos) << outcome.err;
-  EXPECT_EQ(space.listing().count(space.files().path("x.bin")), 0u);
+  EXPECT_EQ(outcome.err, "recipec: error: x.bin: cannot be written: File too large\n");
+  // The linker's files do not fit either.
+  outcome = space.run("(ulimit -f 8; recipec compile gpt2.recipe -o x.bin)");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.err.find("recipec: error: '"), 0u) << outcome.err;
+  EXPECT_NE(outcome.err.find(".o': File too large\n"), std::string::npos) << outcome.err;
+  EXPECT_EQ(space.listing(), before);
 }
 
 TEST(OutputTest, WhatCannotBeWrittenIsRefusedBeforeTheWork) {

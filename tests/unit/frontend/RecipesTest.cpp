@@ -22,7 +22,7 @@ struct Shipped {
 
 TEST(Recipes, ThoseThatShipAreValid) {
   const Shipped all[] = {
-      {"quickstart", "llama", 2, {1}, "vocab_size", 256},
+      {"quickstart", "llama", 2, {1, 2}, "vocab_size", 256},
       {"gpt2-124m", "gpt2", 8, {1, 2}, "n_embd", 768},
       {"llama7b", "llama", 16, {1, 2, 4, 8}, "intermediate_size", 11008},
       {"llama-3.2-1b", "llama", 8, {1, 2, 4, 8}, "vocab_size", 128256},
