@@ -42,7 +42,7 @@ void GemmEmitter::emit() {
     Val first = table.groupBegin(number), end = table.groupBegin(b.iadd(number, 1));
     b.forLoop(first, end, b.i64(1), [&](Val step) {
       packRhs(step);
-      if (spec.form == GemmForm::TN)
+      if (spec.packsLhs)
         packLhs(step);
     });
     forTiles([&](int64_t rows, Val index) {

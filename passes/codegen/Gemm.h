@@ -2,9 +2,9 @@
 //
 // A workgroup computes one block of C. For each group of steps (a stretch of K that fits the packing buffers) it packs
 // the block's columns of the right operand into panels, and the left operand too where its rows are not contiguous in K
-// (form tn); then it runs over register tiles. The vector dimension is N, so each element of C has one chain of its own
-// and no blocking shows in the bits: between steps a chain rests in C, finished segments rest in scratch until the tree
-// of segments takes them.
+// (form tn) and it is large; then it runs over register tiles. The vector dimension is N, so each element of C has one
+// chain of its own and no blocking shows in the bits: between steps a chain rests in C, finished segments rest in
+// scratch until the tree of segments takes them.
 #ifndef PASSES_CODEGEN_GEMM_H
 #define PASSES_CODEGEN_GEMM_H
 
@@ -36,6 +36,7 @@ struct GemmSpec {
   int64_t blockRows, blockColumns; // of C, for each workgroup; multiples of the tile
   int64_t tileRows, tileVectors;   // registers tile: rows x (vectors * 16 lanes)
   int64_t kBlock;                  // most rows of K packed at once
+  bool packsLhs;                   // tn: as tiles; else its rows of K are read where they are
   int64_t packedA, pending;        // byte offsets in scratch; the panels of B are at 0
   bool pendingPerTile;             // one group holds all of K: all tiles use the same pending memory
   llvm::SmallVector<GemmStep> steps;

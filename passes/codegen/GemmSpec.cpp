@@ -38,7 +38,8 @@ GemmSpec::GemmSpec(mlir::DictionaryAttr spec)
     : form(GemmForm(specInt(spec, "form"))), m(specInt(spec, "m")), n(specInt(spec, "n")), k(specInts(spec, "k")),
       accumulator(specInt(spec, "accumulator") != 0), blockRows(specInts(spec, "block")[0]),
       blockColumns(specInts(spec, "block")[1]), tileRows(specInts(spec, "tile")[0]),
-      tileVectors(specInts(spec, "tile")[1]), kBlock(specInt(spec, "k_block")), packedA(specInts(spec, "scratch")[0]),
+      tileVectors(specInts(spec, "tile")[1]), kBlock(specInt(spec, "k_block")),
+      packsLhs(specInt(spec, "packs_lhs") != 0), packedA(specInts(spec, "scratch")[0]),
       pending(specInts(spec, "scratch")[1]) {
   makeSteps(specInts(spec, "segments"), *this);
   int64_t packed = 0;

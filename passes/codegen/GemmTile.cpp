@@ -66,14 +66,14 @@ Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
   Address panel = b.at(b.at(b.scratch(), b.imul(tile.panel, spec.panelStride())), b.imul(packed, spec.tileColumns()));
   Address lhs;
   Val rowStride = b.i64(1), kStride = b.i64(1);
-  if (spec.form == GemmForm::TN) {
+  if (spec.packsLhs) {
     lhs =
         b.at(b.at(b.scratch(spec.packedA), b.imul(tile.index, spec.packedTileStride())), b.imul(packed, spec.tileRows));
     kStride = b.i64(spec.tileRows);
   } else {
-    Val pair = table.field(step, &GemmStep::pair);
-    rowStride = table.lhsStride(pair);
-    lhs = b.at(operand(0, pair), b.iadd(b.imul(tile.row, rowStride), table.field(step, &GemmStep::begin)));
+    Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
+    (spec.form == GemmForm::TN ? kStride : rowStride) = table.lhsStride(pair);
+    lhs = b.at(operand(0, pair), b.iadd(b.imul(tile.row, rowStride), b.imul(begin, kStride)));
   }
   return b.forLoop(b.i64(0), length, b.i64(1), values, [&](Val k, ValRange chains) {
     Vals rhs, next;

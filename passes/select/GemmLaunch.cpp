@@ -33,6 +33,12 @@ Tile chooseTile(const step::TargetInfo &target) {
 
 int64_t totalK(const GemmShape &shape) { return std::accumulate(shape.k.begin(), shape.k.end(), int64_t(0)); }
 
+// Form tn reads the left operand down its columns. It is packed unless L2 holds it, with as much beside it: then half
+// of each cache line read in vain costs less than packing.
+bool packsLhs(const GemmShape &shape, const step::TargetInfo &target) {
+  return shape.form == train::ContractForm::TN && totalK(shape) * shape.m * 4 > target.l2Bytes / 2;
+}
+
 int64_t pendingLevels(const GemmShape &shape) {
   return llvm::Log2_64_Ceil(shape.segments.size() / (2 * shape.k.size()));
 }
@@ -43,7 +49,7 @@ int64_t pendingLevels(const GemmShape &shape) {
 double launchTime(const GemmShape &shape, const Block &block, const step::TargetInfo &target) {
   constexpr double kPackColumn = 12, kPackRow = 12, kStreamRow = 4, kStart = 30000;
   double k = double(totalK(shape)), rows = double(block.rows), columns = double(block.columns);
-  double perRow = shape.form == train::ContractForm::TN ? kPackRow : kStreamRow;
+  double perRow = packsLhs(shape, target) ? kPackRow : kStreamRow;
   double group = k * (rows * columns + columns * kPackColumn + rows * perRow) + kStart;
   int64_t groups = llvm::divideCeil(shape.m, block.rows) * llvm::divideCeil(shape.n, block.columns);
   double sum = 0;
@@ -94,7 +100,7 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   int64_t kBlock = chooseKBlock(shape, block, target);
   // Scratch, in floats: panels of the right operand, tiles of a transposed left one, pending segments.
   int64_t panels = block.columns / tile.columns() * (kBlock + 9) * tile.columns();
-  int64_t rows = shape.form == train::ContractForm::TN ? block.rows / tile.rows * (kBlock * tile.rows + kLanes) : 0;
+  int64_t rows = packsLhs(shape, target) ? block.rows / tile.rows * (kBlock * tile.rows + kLanes) : 0;
   int64_t packedRows = panels * 4, pending = llvm::alignTo((panels + rows) * 4, 64);
 
   Builder b(context);
@@ -110,6 +116,7 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   set("tile", b.getDenseI64ArrayAttr({tile.rows, tile.vectors}));
   set("block", b.getDenseI64ArrayAttr({block.rows, block.columns}));
   set("k_block", b.getI64IntegerAttr(kBlock));
+  set("packs_lhs", b.getI64IntegerAttr(packsLhs(shape, target)));
   set("scratch", b.getDenseI64ArrayAttr({packedRows, pending}));
   launch.workgroups = llvm::divideCeil(shape.m, block.rows) * llvm::divideCeil(shape.n, block.columns);
   int64_t k = totalK(shape);

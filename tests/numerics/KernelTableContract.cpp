@@ -72,6 +72,15 @@ void addProducts(std::vector<KernelCase> &cases) {
   }
 }
 
+// A left operand of form tn too large for L2 is packed.
+void addPacked(std::vector<KernelCase> &cases) {
+  SegmentList one = train::oneSegment(1208), nodes = train::equalSegments(1208, 8);
+  cases.push_back(caseOf("tnPacked", {"tn", {8, 151}, 133, 21, {}, {one}}));
+  cases.push_back(caseOf("tnPackedAccumulate", {"tn", {1208}, 133, 50, {}, {one}, true}));
+  cases.push_back(caseOf("tnPackedNodes", {"tn", {8, 151}, 133, 33, {}, {nodes}}));
+  cases.push_back(caseOf("tnPackedPairs", {"tn", {1208}, 70, 21, {}, {one, one}, true}));
+}
+
 // Gradients of q, k, v; of gate and up; unequal pairs; segments of several K blocks.
 void addPairs(std::vector<KernelCase> &cases) {
   for (std::string form : {"nn", "nt"}) {
@@ -122,6 +131,7 @@ void addLoss(std::vector<KernelCase> &cases, const LossSize &s) {
 std::vector<KernelCase> contractCases() {
   std::vector<KernelCase> cases;
   addProducts(cases);
+  addPacked(cases);
   addPairs(cases);
   return cases;
 }
