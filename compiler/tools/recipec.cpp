@@ -54,6 +54,10 @@ static std::string unexpected(const CLI::App &app) {
 
 /// What is wrong with the command line. CLI11 says only that a command is missing, whatever stands in its place.
 static std::string parseProblem(const CLI::App &app, const CLI::ParseError &error) {
+  if (error.get_exit_code() == int(CLI::ExitCodes::ArgumentMismatch)) {
+    std::string text = error.what(); // "--set: 1 required TEXT missing"
+    return text.substr(0, text.find(':')) + " needs a value";
+  }
   if (!app.get_subcommands().empty())
     return app.remaining(/*recurse=*/true).empty() ? error.what() : unexpected(app);
   const char *commands = "compile, check, interpret or inspect";
