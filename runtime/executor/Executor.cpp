@@ -2,6 +2,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/Clock.h"
+#include "runtime/executor/InputCheck.h"
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -165,6 +166,7 @@ absl::StatusOr<StepResult> Executor::runStep() {
     int64_t begin = nowNanoseconds();
     RCP_RETURN_IF_ERROR(prefetcher->next(inputs(slot)));
     waited += nowNanoseconds() - begin;
+    RCP_RETURN_IF_ERROR(checkInputs(inputs(slot), step().manifest().vocab_size()));
     RCP_RETURN_IF_ERROR(runMicrobatch(microbatch, slot));
   }
   scalars.microbatch = scalars.first_sample = scalars.node = 0;
@@ -202,6 +204,7 @@ absl::Status Executor::evaluateOwn(Program &eval, EvaluationSource &source, std:
   int64_t stepNumber = scalars.step;
   for (int64_t batch = rank(); batch < source.batchCount(); batch += loaded.plan.ranks) {
     RCP_RETURN_IF_ERROR(source.fill(batch, inputs(slot)));
+    RCP_RETURN_IF_ERROR(checkInputs(inputs(slot), step().manifest().vocab_size()));
     resetParams(stepNumber);
     scalars.microbatch = batch;
     scalars.first_sample = batch * step().manifest().batch_size();

@@ -205,6 +205,58 @@ TEST(Executor, EvaluationIsTokenWeightedAndLeavesTrainingAlone) {
   }
 }
 
+namespace {
+
+/// Good data with one value overwritten: an array (0 tokens, 1 labels, 2 positions) of sample 1 at position 2.
+struct OneBadValue : rt::BatchSource, rt::EvaluationSource {
+  OneBadValue(const LineShape &shape, int array, int32_t value) : good(shape), array(array), value(value) {}
+  int64_t batchCount() const override { return 1; }
+  absl::Status fill(int64_t batch, const rt::MicroBatch &out) override { return fill(0, batch, out); }
+  absl::Status fill(int64_t step, int64_t microbatch, const rt::MicroBatch &out) override {
+    absl::Status status = good.fill(step, microbatch, out);
+    (array == 0 ? out.tokens : array == 1 ? out.labels : out.positions)[out.length + 2] = value;
+    return status;
+  }
+  LineSource good;
+  int array;
+  int32_t value;
+};
+
+} // namespace
+
+// Kernels index by ids without looking: whatever source they come from, the executor has looked.
+TEST(Executor, RefusesIdsThatKernelsMustNotSee) {
+  LineShape shape;
+  shape.batch = 2;
+  struct Case {
+    int array;
+    int32_t value;
+    const char *message; // "" where the value is legal
+  };
+  const Case cases[] = {
+      {0, 255, ""},
+      {0, 256, "tokens of a micro-batch must be below 256 and not negative, got 256 in sample 1 at position 2"},
+      {0, -1, "tokens of a micro-batch must be below 256 and not negative, got -1 in sample 1 at position 2"},
+      {1, -2147483647 - 1, ""},
+      {1, 256, "labels of a micro-batch must be below 256, got 256 in sample 1 at position 2"},
+      {2, 0, ""},
+      {2, 1 << 20, "positions of a micro-batch must be below "},
+      {2, -1, "positions of a micro-batch must be below "},
+  };
+  for (const Case &c : cases) {
+    OneBadValue source(shape, c.array, c.value);
+    auto executor = makeExecutor(makeLineStep(shape), 1);
+    auto evaluated = executor->evaluate(source);
+    ASSERT_TRUE(executor->begin(source, 0).ok());
+    auto trained = executor->runStep();
+    for (const absl::Status &status : {evaluated.status(), trained.status()})
+      if (*c.message)
+        EXPECT_EQ(status.message().substr(0, std::strlen(c.message)), c.message);
+      else
+        EXPECT_TRUE(status.ok()) << status;
+  }
+}
+
 TEST(Executor, RunsOneProgramAndReadsBuffers) {
   LineShape shape;
   auto executor = makeExecutor(makeLineStep(shape), 1, {"experiment.seed=3"});
