@@ -59,8 +59,8 @@ private:
   void emitQueryHead(Val sample, Val queryHead);
   void backwardRows(Val sample, Val head, Val firstRow);
   void sumQueries(Val firstRow, int64_t left, int64_t right, int64_t sums);
-  void mergeGroup(Val headInGroup, int64_t sums, int64_t pending);
-  void storeSums(Rows to, int64_t sums, int64_t pending);
+  void mergeGroup(Val headInGroup, int64_t sums, Val factor, int64_t pending);
+  void storeSums(Rows to, int64_t sums, Val factor, int64_t pending);
   Address pendingSums(int64_t pending, Val level);
 
   KernelBuilder &b;

@@ -15,12 +15,12 @@ void AttentionEmitter::emitBackward() {
   b.forLoop(0, spec.group(), 1, [&](Val headInGroup) {
     emitQueryHead(sample, b.iadd(b.imul(kvHead, spec.group()), headInGroup));
     if (spec.group() > 1) {
-      mergeGroup(headInGroup, at.keySums, at.pending);
-      mergeGroup(headInGroup, at.valueSums, valuePending);
+      mergeGroup(headInGroup, at.keySums, b.lanes(spec.scale), at.pending);
+      mergeGroup(headInGroup, at.valueSums, nullptr, valuePending);
     }
   });
-  storeSums(rowsOf(8, sample, kvHead, spec.kvHeads), at.keySums, at.pending);
-  storeSums(rowsOf(9, sample, kvHead, spec.kvHeads), at.valueSums, valuePending);
+  storeSums(rowsOf(8, sample, kvHead, spec.kvHeads), at.keySums, b.lanes(spec.scale), at.pending);
+  storeSums(rowsOf(9, sample, kvHead, spec.kvHeads), at.valueSums, nullptr, valuePending);
 }
 
 // dq of one query head, and its dk and dv in keySums and valueSums (dk not yet times scale).
@@ -42,10 +42,6 @@ void AttentionEmitter::emitQueryHead(Val sample, Val head) {
     sumQueries(firstRow, at.gradients, at.queries, at.keySums);
     sumQueries(firstRow, at.weights, at.outputGradients, at.valueSums);
   });
-  b.forLoop(0, spec.sumFloats(), kLanes, [&](Val i) {
-    Address sums = b.at(part(at.keySums), i);
-    b.storeLanes(sums, b.mul(b.loadLanes(sums), b.lanes(spec.scale)));
-  });
 }
 
 // scores become the weights w, gradients become ds.
@@ -53,15 +49,20 @@ void AttentionEmitter::backwardRows(Val sample, Val head, Val firstRow) {
   Val rowBase = b.imul(b.iadd(b.imul(sample, spec.heads), head), spec.positions);
   Rows out = rowsOf(4, sample, head, spec.heads);
   Val keepScale = b.lanes(train::dropoutScale(spec.dropoutProbability)), zero = b.lanes(0.0);
+  // In a loop of its own, so that many rows are on their way from memory at a time.
   forBlockRows(firstRow, [&](Val i, Val row) {
     Address dy = b.at(part(at.outputGradients), b.imul(i, spec.paddedSize()));
     Address o = b.at(out.base, b.imul(row, out.stride));
     Vals dot = b.forLanes(b.i64(0), b.i64(spec.size), {zero}, [&](Val e, Val mask, ValRange carried) {
       return Vals{b.fma(b.loadLanes(b.at(dy, e), mask), b.loadLanes(b.at(o, e), mask), carried[0])};
     });
-    Val delta = b.lanes(b.laneSum(dot[0]));
+    b.store(b.at(part(at.deltas), i), b.laneSum(dot[0]));
+    Val rowSum = b.loadF32(b.at(b.at(b.buffer(6), rowBase), row));
+    b.store(b.at(part(at.stats), i), b.div(b.f32(1.0), rowSum));
+  });
+  forBlockRows(firstRow, [&](Val i, Val row) {
+    Val delta = b.broadcast(b.at(part(at.deltas), i)), reciprocal = b.broadcast(b.at(part(at.stats), i));
     Val rowMax = b.broadcast(b.at(b.at(b.buffer(5), rowBase), row));
-    Val reciprocal = b.lanes(b.div(b.f32(1.0), b.loadF32(b.at(b.at(b.buffer(6), rowBase), row))));
     Val rowOffset = b.imul(i, spec.scoreStride());
     Address scores = b.at(part(at.scores), rowOffset), gradients = b.at(part(at.gradients), rowOffset),
             weights = b.at(part(at.weights), rowOffset);
@@ -120,32 +121,33 @@ Address AttentionEmitter::pendingSums(int64_t pending, Val level) {
   return b.at(part(pending), b.imul(level, spec.sumFloats()));
 }
 
-// Binary counter over the heads of the group: the balanced tree of adjacent pairs.
-void AttentionEmitter::mergeGroup(Val headInGroup, int64_t sums, int64_t pending) {
-  auto bitSet = [&](Val level) {
-    return b.ieq(b.ir().CreateAnd(b.ir().CreateLShr(headInGroup, level), uint64_t(1)), b.i64(1));
-  };
-  Vals level = b.whileLoop(
-      {b.i64(0)}, [&](ValRange l) { return bitSet(l[0]); },
-      [&](ValRange l) {
-        b.forLoop(0, spec.sumFloats(), kLanes, [&](Val i) {
-          Address place = b.at(part(sums), i);
-          b.storeLanes(place, b.add(b.loadLanes(b.at(pendingSums(pending, l[0]), i)), b.loadLanes(place)));
+// Binary counter over the heads of the group: the balanced tree of adjacent pairs of sums * factor (null: 1).
+void AttentionEmitter::mergeGroup(Val headInGroup, int64_t sums, Val factor, int64_t pending) {
+  b.forLoop(0, spec.sumFloats(), kLanes, [&](Val i) {
+    Val value = b.loadLanes(b.at(part(sums), i));
+    Vals merged = b.whileLoop(
+        {b.i64(0), factor ? b.mul(value, factor) : value},
+        [&](ValRange now) {
+          return b.ieq(b.ir().CreateAnd(b.ir().CreateLShr(headInGroup, now[0]), uint64_t(1)), b.i64(1));
+        },
+        [&](ValRange now) {
+          return Vals{b.iadd(now[0], 1), b.add(b.loadLanes(b.at(pendingSums(pending, now[0]), i)), now[1])};
         });
-        return Vals{b.iadd(l[0], 1)};
-      });
-  b.forLoop(0, spec.sumFloats(), kLanes,
-            [&](Val i) { b.storeLanes(b.at(pendingSums(pending, level[0]), i), b.loadLanes(b.at(part(sums), i))); });
+    b.storeLanes(b.at(pendingSums(pending, merged[0]), i), merged[1]);
+  });
 }
 
-// The finished tree of the group, without padding. What an odd group leaves pending is joined from the lowest level up.
-void AttentionEmitter::storeSums(Rows to, int64_t sums, int64_t pending) {
+// The finished tree of the group, without padding. What an odd group leaves pending is joined from the lowest level up;
+// of a single head it is sums * factor.
+void AttentionEmitter::storeSums(Rows to, int64_t sums, Val factor, int64_t pending) {
   b.forLoop(0, spec.positions, 1, [&](Val row) {
     for (int64_t e = 0; e < spec.size; e += kLanes) {
       Val offset = b.iadd(b.imul(row, spec.paddedSize()), e);
       Val value = nullptr;
-      if (spec.group() == 1)
+      if (spec.group() == 1) {
         value = b.loadLanes(b.at(part(sums), offset));
+        value = factor ? b.mul(value, factor) : value;
+      }
       for (int64_t level = 0; spec.group() > 1 && level < spec.groupLevels(); ++level) {
         if (!((spec.group() >> level) & 1))
           continue;

@@ -18,25 +18,29 @@ void AttentionEmitter::emitForward() {
   b.forLoop(0, spec.positions, spec.block(), [&](Val firstRow) {
     packRowBlock(q, firstRow, at.queries);
     scoreBlock(at.queries, at.keysTransposed, firstRow, at.scores, b.lanes(spec.scale));
+    auto scoresOf = [&](Val i) { return b.at(part(at.scores), b.imul(i, spec.scoreStride())); };
+    // All maxima come first: in one loop with the sums each row would wait for the one before it.
     forBlockRows(firstRow, [&](Val i, Val row) {
-      Address scores = b.at(part(at.scores), b.imul(i, spec.scoreStride()));
-      Val keys = b.iadd(row, 1), lowest = b.lanes(-std::numeric_limits<double>::infinity());
-      Vals highest = b.forLanes(b.i64(0), keys, {lowest}, [&](Val j, Val mask, ValRange carried) {
-        Val s = b.loadLanes(b.at(scores, j));
+      Val lowest = b.lanes(-std::numeric_limits<double>::infinity());
+      Vals highest = b.forLanes(b.i64(0), b.iadd(row, 1), {lowest}, [&](Val j, Val mask, ValRange carried) {
+        Val s = b.loadLanes(b.at(scoresOf(i), j));
         return Vals{b.max(mask ? b.select(mask, s, lowest) : s, carried[0])};
       });
-      Val rowMax = b.laneMax(highest[0]), rowMaxLanes = b.lanes(rowMax);
-      Vals sums = b.forLanes(b.i64(0), keys, {b.lanes(0.0)}, [&](Val j, Val mask, ValRange carried) {
-        Val term = train::softmaxTerm(policy, b.loadLanes(b.at(scores, j)), rowMaxLanes);
+      b.store(b.at(maxOut, row), b.laneMax(highest[0]));
+    });
+    forBlockRows(firstRow, [&](Val i, Val row) {
+      Val rowMax = b.broadcast(b.at(maxOut, row));
+      Vals sums = b.forLanes(b.i64(0), b.iadd(row, 1), {b.lanes(0.0)}, [&](Val j, Val mask, ValRange carried) {
+        Address place = b.at(scoresOf(i), j);
+        Val term = train::softmaxTerm(policy, b.loadLanes(place), rowMax);
         if (mask)
           term = b.select(mask, term, b.lanes(0.0));
         Val weight =
             spec.dropout ? train::applyDropout(policy, keptLanes(sample, head, row, j), term, keepScale) : term;
-        b.storeLanes(b.at(scores, j), weight);
+        b.storeLanes(place, weight);
         return Vals{b.add(carried[0], term)};
       });
       Val rowSum = b.laneSum(sums[0]);
-      b.store(b.at(maxOut, row), rowMax);
       b.store(b.at(sumOut, row), rowSum);
       b.store(b.at(part(at.stats), i), b.div(b.f32(1.0), rowSum));
     });
