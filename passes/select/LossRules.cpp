@@ -5,6 +5,7 @@
 // tree: as many whole segments as fit share a chunk (and their tree is that of one gemm), the results of chunks are
 // nodes of a binary counter.
 #include "mlir/IR/Builders.h"
+#include "passes/LossScratch.h"
 #include "passes/NodeTreeShape.h"
 #include "passes/select/GemmLaunch.h"
 #include "llvm/ADT/bit.h"
@@ -140,7 +141,7 @@ private:
   void rowsOf(int64_t token, int64_t count, bool gradient) {
     Launch launch;
     launch.family = "cross_entropy";
-    int64_t grain = std::max<int64_t>(1, count / 64);
+    int64_t grain = int64_t(llvm::alignTo(std::max<int64_t>(1, count / 64), LossScratch::kRows));
     set(launch, {{"vocabulary", vocabulary},
                  {"segment", segmentLength()},
                  {"segments", vocabularySegments},
@@ -152,7 +153,7 @@ private:
                         tokensOf(ArgumentKind::Temp, losses, token, 1),
                         tokensOf(ArgumentKind::Temp, counts, token, 1)};
     launch.workgroups = llvm::divideCeil(count, grain);
-    launch.scratchBytes = 128;
+    launch.scratchBytes = LossScratch{vocabularySegments}.bytes();
     launch.flops = count * vocabulary * (gradient ? 8 : 4);
     launch.bytes = count * vocabulary * 4 * (gradient ? 2 : 1);
     plan.launches.push_back(std::move(launch));
