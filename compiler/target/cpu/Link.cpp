@@ -65,8 +65,17 @@ Expected<std::string> linkShared(ArrayRef<SmallVector<char, 0>> objects) {
     if (Error failed = writeFile(arguments.back(), object))
       return failed;
   }
-  if (Error failed = runLinker(arguments))
+  if (Error failed = runLinker(arguments)) {
+    // A full disk, or a limit on files, is not the linker's failure: the output is about as long as what goes into it.
+    size_t length = 1 << 16; // and its pages
+    for (const SmallVector<char, 0> &object : objects)
+      length += object.size();
+    if (Error cause = writeFile(output, std::vector<char>(length))) {
+      consumeError(std::move(failed));
+      return cause;
+    }
     return failed;
+  }
   auto bytes = MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!bytes)
     return createFileError(output, bytes.getError());
