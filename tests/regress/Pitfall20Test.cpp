@@ -9,7 +9,7 @@ namespace recipe::test {
 /// Loss and gradient norm of the first update, as text.
 static std::string firstUpdate(const Workspace &space, const std::string &options) {
   space.must("recipec compile llama.recipe -o step.bin " + options);
-  space.must("reciperun step.bin --steps 1 --output-dir run");
+  space.must("reciperun step.bin --steps 1 --output-dir run --overwrite");
   std::vector<nlohmann::json> steps = space.steps("run");
   EXPECT_EQ(steps.size(), 1u);
   return steps.empty() ? "" : steps[0]["loss"].dump() + " " + steps[0]["grad_norm"].dump();
