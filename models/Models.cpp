@@ -35,8 +35,8 @@ static void checkSizes(ModuleOp module, std::vector<ConfigProblem> &problems) {
   problems.push_back({"", "an activation of a micro-batch must have fewer than 2^40 elements, got " + shape});
 }
 
-OwningOpRef<ModuleOp> recipe::models::buildModel(MLIRContext &context, StringRef type, StringRef configJson,
-                                                 const train::StepFacts &facts, std::vector<ConfigProblem> &problems) {
+std::unique_ptr<Model> recipe::models::readModel(StringRef type, StringRef configJson, const train::StepFacts &facts,
+                                                 std::vector<ConfigProblem> &problems) {
   const ModelFamily *family = llvm::find_if(modelFamilies(), [&](const ModelFamily &f) { return type == f.type; });
   if (family == modelFamilies().end()) {
     std::string list;
@@ -57,7 +57,14 @@ OwningOpRef<ModuleOp> recipe::models::buildModel(MLIRContext &context, StringRef
   }
   size_t before = problems.size();
   std::unique_ptr<Model> model = family->read(*object, facts, problems);
-  if (problems.size() != before)
+  return problems.size() == before ? std::move(model) : nullptr;
+}
+
+OwningOpRef<ModuleOp> recipe::models::buildModel(MLIRContext &context, StringRef type, StringRef configJson,
+                                                 const train::StepFacts &facts, std::vector<ConfigProblem> &problems) {
+  size_t before = problems.size();
+  std::unique_ptr<Model> model = readModel(type, configJson, facts, problems);
+  if (!model)
     return nullptr;
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
   GraphBuilder graph(*module, facts);

@@ -36,6 +36,11 @@ struct ModelFamily {
 // In the order of the documentation.
 llvm::ArrayRef<ModelFamily> modelFamilies();
 
+// Adds to `problems` what is wrong with the config; null if there is anything. Of `facts` only the sequence length
+// counts; 0: not known.
+std::unique_ptr<Model> readModel(llvm::StringRef type, llvm::StringRef configJson, const train::StepFacts &facts,
+                                 std::vector<ConfigProblem> &problems);
+
 // Null when there are problems, which are then all in `problems`. `facts` must be valid; the context must have the
 // train dialect loaded.
 mlir::OwningOpRef<mlir::ModuleOp> buildModel(mlir::MLIRContext &context, llvm::StringRef type,

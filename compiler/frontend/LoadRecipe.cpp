@@ -40,7 +40,10 @@ std::optional<ModelConfig> modelConfig(const Draft &draft, Diagnostics &diagnost
   }
   if (!model.has_config_path() || draft.refused.count("model.config_path"))
     return std::nullopt;
-  std::variant<ModelConfig, Diagnostic> config = readModelConfig(model.config_path());
+  std::vector<Diagnostic> duplicates;
+  std::variant<ModelConfig, Diagnostic> config = readModelConfig(model.config_path(), duplicates);
+  for (const Diagnostic &duplicate : duplicates)
+    diagnostics.error(duplicate.at, duplicate.message);
   auto *problem = std::get_if<Diagnostic>(&config);
   if (!problem)
     return std::get<ModelConfig>(std::move(config));
@@ -50,6 +53,15 @@ std::optional<ModelConfig> modelConfig(const Draft &draft, Diagnostics &diagnost
   else
     diagnostics.error(problem->at, problem->message);
   return std::nullopt;
+}
+
+// Of two configurations neither is checked: who knows which one is meant.
+std::optional<ModelDraft> modelDraft(const Draft &draft, const std::optional<ModelConfig> &config) {
+  const Model &model = draft.recipe.model();
+  bool several = draft.given.count("model.config") && draft.given.count("model.config_path");
+  if (!config || !model.has_type() || several)
+    return std::nullopt;
+  return ModelDraft{Model::Type_Name(model.type()), *config, draft.recipe.data().seq_length()};
 }
 
 // A section whose keys were all neutral leaves no trace.
@@ -70,7 +82,7 @@ void derive(ResolvedRecipe &resolved) {
 LoadedRecipe load(const std::string &text, const std::string &path, const std::vector<std::string> &sets) {
   Schema schema;
   Diagnostics diagnostics(sourceNames(path, sets));
-  auto problems = [&] { return LoadedRecipe{std::nullopt, diagnostics.sorted()}; };
+  auto problems = [&] { return LoadedRecipe{std::nullopt, diagnostics.sorted(), std::nullopt}; };
   for (const std::string &any : sets) {
     if (!llvm::json::isUTF8(any)) {
       diagnostics.error(Place{static_cast<unsigned>(&any - sets.data()) + 1, 0, 0}, "must be UTF-8 text");
@@ -95,8 +107,9 @@ LoadedRecipe load(const std::string &text, const std::string &path, const std::v
   resolvePaths(schema, path, draft);
   checkCrossRules(draft, diagnostics);
   std::optional<ModelConfig> config = modelConfig(draft, diagnostics);
+  std::optional<ModelDraft> model = modelDraft(draft, config);
   if (!diagnostics.empty())
-    return problems();
+    return {std::nullopt, diagnostics.sorted(), std::move(model)};
 
   ResolvedRecipe resolved;
   resolved.path = path;
@@ -110,7 +123,7 @@ LoadedRecipe load(const std::string &text, const std::string &path, const std::v
   for (auto &[key, place] : draft.valuePlace)
     resolved.places[key] = diagnostics.locate(place);
   derive(resolved);
-  return {std::move(resolved), {}};
+  return {std::move(resolved), {}, std::move(model)};
 }
 
 } // namespace
@@ -131,14 +144,16 @@ std::vector<int64_t> legalRankCounts(int64_t globalBatch, int64_t batchSize, int
 LoadedRecipe loadRecipeText(const std::string &text, const std::string &path, const std::vector<std::string> &sets) {
   size_t bad = 0;
   if (!llvm::json::isUTF8(text, &bad))
-    return {std::nullopt, {{{path, 0, 0}, "must be UTF-8 text, got another byte at offset " + std::to_string(bad)}}};
+    return {std::nullopt,
+            {{{path, 0, 0}, "must be UTF-8 text, got another byte at offset " + std::to_string(bad)}},
+            std::nullopt};
   return load(text, path, sets);
 }
 
 LoadedRecipe loadRecipe(const std::string &path, const std::vector<std::string> &sets) {
   std::variant<std::string, Diagnostic> text = readTextFile(path);
   if (auto *problem = std::get_if<Diagnostic>(&text))
-    return {std::nullopt, {*problem}};
+    return {std::nullopt, {*problem}, std::nullopt};
   return loadRecipeText(std::get<std::string>(text), path, sets);
 }
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 namespace recipe::frontend {
 namespace {
@@ -94,7 +93,6 @@ private:
         if (!isNew) {
           report(entry.place, "'" + child(name, inner) + "' is already given at " + std::to_string(first->second.line) +
                                   ":" + std::to_string(first->second.column));
-          good = false;
           continue;
         }
         out.attributeBegin(entry.key);
@@ -112,28 +110,28 @@ private:
   const Report &report;
 };
 
-// Fills config.keys; a key that is there twice is a problem, because parsers disagree on which one counts.
-std::optional<Diagnostic> collectKeys(const YamlNode &node, const std::string &path, ModelConfig &config) {
+// Fills config.keys.
+void collectKeys(const YamlNode &node, const std::string &path, ModelConfig &config,
+                 std::vector<Diagnostic> &duplicates) {
   for (const YamlEntry &entry : node.entries) {
     std::string inner = child(path, entry.key);
     Location here{config.source.file, entry.place.line, entry.place.column};
     auto [first, isNew] = config.keys.try_emplace(inner, here);
-    if (!isNew)
-      return Diagnostic{here, "'" + inner + "' is already given at " + std::to_string(first->second.line) + ":" +
-                                  std::to_string(first->second.column)};
-    if (std::optional<Diagnostic> problem = collectKeys(entry.value, inner, config))
-      return problem;
+    if (isNew)
+      collectKeys(entry.value, inner, config, duplicates);
+    else
+      duplicates.push_back({here, "'" + inner + "' is already given at " + std::to_string(first->second.line) + ":" +
+                                      std::to_string(first->second.column)});
   }
-  return std::nullopt;
 }
 
 // JSON is close enough to YAML for the positions of its keys, which llvm::json does not keep.
-std::optional<Diagnostic> locateKeys(ModelConfig &config) {
+void locateKeys(ModelConfig &config, std::vector<Diagnostic> &duplicates) {
   std::string text = config.json;
   std::replace(text.begin(), text.end(), '\t', ' ');
   std::variant<YamlNode, YamlError> tree = parseYaml(text, 0);
-  const YamlNode *root = std::get_if<YamlNode>(&tree);
-  return root ? collectKeys(*root, "", config) : std::nullopt;
+  if (const YamlNode *root = std::get_if<YamlNode>(&tree))
+    collectKeys(*root, "", config, duplicates);
 }
 
 // llvm::json says "[line:column, byte=n]: message".
@@ -199,7 +197,7 @@ static int deepestNesting(llvm::StringRef text) {
   return deepest;
 }
 
-std::variant<ModelConfig, Diagnostic> readModelConfig(const std::string &path) {
+std::variant<ModelConfig, Diagnostic> readModelConfig(const std::string &path, std::vector<Diagnostic> &duplicates) {
   std::variant<std::string, Diagnostic> text = readTextFile(path);
   if (auto *problem = std::get_if<Diagnostic>(&text))
     return *problem;
@@ -216,8 +214,7 @@ std::variant<ModelConfig, Diagnostic> readModelConfig(const std::string &path) {
     return jsonError(path, llvm::toString(parsed.takeError()));
   if (!parsed->getAsObject())
     return Diagnostic{{path, 1, 1}, "a model configuration must be a JSON object"};
-  if (std::optional<Diagnostic> problem = locateKeys(config))
-    return *problem;
+  locateKeys(config, duplicates);
   return config;
 }
 

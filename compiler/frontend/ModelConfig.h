@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace recipe::frontend {
 
@@ -26,15 +27,17 @@ struct ModelConfig {
 };
 
 // A YAML mapping as JSON text on one line, keys in the order given; numbers keep their spelling where JSON has it.
-// name: the dotted name for messages. places: filled with path -> place of the key.
+// name: the dotted name for messages. places: filled with path -> place of the key. Of a key that is there twice, which
+// is reported, the first counts. False if there is no such JSON.
 bool writeJson(const YamlNode &node, const std::string &name, std::string &json, std::map<std::string, Place> &places,
                const Report &report);
 
 // A small UTF-8 file: a recipe or a config.json.
 std::variant<std::string, Diagnostic> readTextFile(const std::string &path);
 
-// Reads a config.json.
-std::variant<ModelConfig, Diagnostic> readModelConfig(const std::string &path);
+// Reads a config.json. duplicates: filled with the keys that are there twice, because parsers disagree on which one
+// counts.
+std::variant<ModelConfig, Diagnostic> readModelConfig(const std::string &path, std::vector<Diagnostic> &duplicates);
 
 } // namespace recipe::frontend
 

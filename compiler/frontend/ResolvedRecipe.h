@@ -43,9 +43,17 @@ struct ResolvedRecipe {
   Diagnostic errorAt(const std::string &key, std::string message) const;
 };
 
+// What a configuration is checked with, whatever is wrong elsewhere in the recipe.
+struct ModelDraft {
+  std::string type; // model.type
+  ModelConfig config;
+  int64_t seqLength = 0; // 0: not known
+};
+
 struct LoadedRecipe {
   std::optional<ResolvedRecipe> recipe; // absent if there is a diagnostic
   std::vector<Diagnostic> diagnostics;  // all problems, by position
+  std::optional<ModelDraft> model;      // absent if the type or the configuration cannot be told
 };
 
 // Reads a recipe, lays the "key=value" of sets over it and resolves it. Relative paths resolve against the folder of

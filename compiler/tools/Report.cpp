@@ -1,13 +1,22 @@
 #include "compiler/tools/Report.h"
 #include "compiler/tools/Commands.h"
 #include "runtime/base/Printable.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace recipe {
 
 int complain(const absl::Status &problem) {
-  llvm::errs() << "recipec: error: " << std::string(problem.message()) << "\n";
+  for (llvm::StringRef line : llvm::split(llvm::StringRef(problem.message().data(), problem.message().size()), '\n'))
+    llvm::errs() << "recipec: error: " << rt::printable(line.str()) << "\n";
   return kUserError;
+}
+
+std::string printableLines(llvm::StringRef text) {
+  std::string lines;
+  for (llvm::StringRef line : llvm::split(text.rtrim('\n'), '\n'))
+    lines += rt::printable(line.str()) + "\n";
+  return lines;
 }
 
 std::string grouped(int64_t number) {

@@ -11,6 +11,9 @@ namespace recipe {
 // An error line on stderr for what the user can mend; returns the exit code.
 int complain(const absl::Status &problem);
 
+// The lines of a text of which others wrote a part, each ended; nothing in them controls a terminal.
+std::string printableLines(llvm::StringRef text);
+
 // "1,234,567"
 std::string grouped(int64_t number);
 

@@ -1,6 +1,7 @@
 // The commands of recipec, as a user meets them.
 #include "runtime/loader/Loader.h"
 #include "tests/e2e/Workspace.h"
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace recipe::test {
@@ -47,6 +48,63 @@ TEST(RecipecTest, StopAfterWritesNothingButDumps) {
   EXPECT_TRUE(exists(space, "few/07-plan-arena.mlir") && !exists(space, "few/04-fuse.mlir"));
   Outcome kernels = space.must("ls few/09-codegen | head -n 1");
   EXPECT_TRUE(has(kernels.out, ".ll")) << kernels.out;
+}
+
+// Problems of the recipe and of the configuration, without any that follow from another.
+TEST(RecipecTest, AllProblemsComeInOneRun) {
+  Workspace space;
+  space.files().write("many.recipe", "model:\n"
+                                     "  type: gpt2\n"
+                                     "  config: {vocab_size: 256.5, n_embd: 33, n_embd: 34, n_positions: 8,\n"
+                                     "           n_layer: 1, n_head: 2, hidden_actt: gelu}\n"
+                                     "data: {path: text.tok, seq_length: 16, batch_size: x}\n"
+                                     "optim: {lr: -1, max_steps: 4}\n");
+  Outcome outcome = space.run("recipec check many.recipe");
+  EXPECT_EQ(outcome.code, 1);
+  for (const char *line : {"many.recipe:3:43: error: 'model.config.n_embd' is already given at 3:31\n",
+                           "many.recipe:5:52: error: 'data.batch_size' must be a whole number, got x\n",
+                           "many.recipe:6:13: error: 'optim.lr' must be >= 1e-30 and <= 1000, got -1\n",
+                           "hidden_actt' is not a key of this configuration; did you mean 'activation_function'?\n",
+                           "vocab_size' must be an integer from 1 to 2147483647, got 256.5\n",
+                           "n_head' must divide n_embd, got 2 and 33\n",
+                           "n_positions' must be at least the recipe's seq_length, got 8 and 16\n"})
+    EXPECT_TRUE(has(outcome.err, line)) << line << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 7) << outcome.err;
+
+  // A file, and a sequence length that nobody knows.
+  space.files().write("many.json", R"({"n_embd": 33, "n_embd": 33, "n_layer": "x", "n_layer": "x", "vocab_size": 256,
+                                      "n_positions": 8, "n_head": 2})");
+  outcome = space.run("recipec check many.recipe --set model.config_path=many.json --set data.batch_size=8 "
+                      "--set data.seq_length=x --set optim.lr=1e-3");
+  EXPECT_EQ(outcome.code, 1);
+  for (const char *part :
+       {"seq_length' must be a whole number", "many.json:1:16: error: 'n_embd' is already given at 1:2\n",
+        "'n_layer' is already given", "'n_layer' must be an integer from 1 to 4096, got \"x\"\n",
+        "'n_head' must divide n_embd, got 2 and 33\n"})
+    EXPECT_TRUE(has(outcome.err, part)) << part << "\n" << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 5) << outcome.err;
+}
+
+TEST(RecipecTest, NothingInAMessageControlsTheTerminal) {
+  Workspace space;
+  space.files().write("zero.recipe", std::string("optim: {\"l\\x1br\": 1, \"\\0\": 1}\n"));
+  for (const char *command :
+       {"recipec check zero.recipe", "recipec check llama.recipe --set \"$(printf 'optim.l\\033[31mr=1')\"",
+        "recipec check llama.recipe --set \"$(printf 'model.config.l\\033[31mr=1')\"",
+        "recipec check \"$(printf 'no\\033[31m\\nrecipe')\"", "recipec \"$(printf '\\033[31m')\"",
+        "recipec inspect \"$(printf 'no\\033[31m')\"",
+        "recipec compile llama.recipe --stop-after \"$(printf '\\033')\""}) {
+    Outcome outcome = space.run(command);
+    EXPECT_EQ(outcome.code, 1) << command;
+    EXPECT_TRUE(has(outcome.err, "\\x1b")) << command << "\n" << outcome.err;
+    EXPECT_TRUE(
+        std::none_of(outcome.err.begin(), outcome.err.end(), [](char c) { return c != '\n' && c >= 0 && c < ' '; }))
+        << command << "\n"
+        << outcome.err;
+  }
+  // Results too.
+  Outcome compiled = space.must("recipec compile llama.recipe -o \"$(printf 'x\\033')\"");
+  EXPECT_TRUE(has(compiled.out, "\nx\\x1b: ")) << compiled.out;
 }
 
 TEST(RecipecTest, RefusalsKeepWhatIsThere) {
