@@ -21,7 +21,7 @@ int checkCommand(const CheckRequest &request) {
   step.mutable_manifest()->set_parameter_count(compilation.parameterCount);
   step.mutable_manifest()->set_flops_per_token(compilation.flopsPerToken);
 
-  llvm::outs() << renderResolved(session->recipe) << "\n";
+  llvm::outs() << printableLines(renderResolved(session->recipe)) << "\n";
   printModel(llvm::outs(), step.manifest());
   printCertificate(llvm::outs(), step.certificate());
   return 0;

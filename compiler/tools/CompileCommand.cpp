@@ -4,6 +4,7 @@
 #include "dialects/step/Step.h"
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/File.h"
+#include "runtime/base/Printable.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -91,8 +92,8 @@ int compileCommand(const CompileRequest &request) {
   printModel(llvm::outs(), step.manifest());
   llvm::outs() << "kernels         " << step.kernels_size() << " distinct, " << instructions << " launches\n";
   printCertificate(llvm::outs(), step.certificate());
-  llvm::outs() << llvm::formatv("{0}: {1:f2} MiB, compiled in {2:f2} s\n", output, double(bytes.size()) / 1048576.0,
-                                seconds.count());
+  llvm::outs() << llvm::formatv("{0}: {1:f2} MiB, compiled in {2:f2} s\n", rt::printable(output),
+                                double(bytes.size()) / 1048576.0, seconds.count());
   return 0;
 }
 

@@ -3,10 +3,10 @@
 #include "compiler/Version.h"
 #include "compiler/frontend/Schema.h"
 #include "compiler/tools/Commands.h"
+#include "runtime/base/Printable.h"
+#include "runtime/base/Process.h"
 #include "llvm/Support/CrashRecoveryContext.h"
-#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
-#include <csignal>
 #include <limits>
 #include <sstream>
 
@@ -130,7 +130,8 @@ static int run(int argc, char **argv) {
     code = app.exit(request, text, text);
     llvm::outs() << text.str();
   } catch (const CLI::ParseError &error) {
-    llvm::errs() << "recipec: error: " << parseProblem(app, error) << "\nrecipec --help lists commands and options\n";
+    llvm::errs() << "recipec: error: " << rt::printable(parseProblem(app, error))
+                 << "\nrecipec --help lists commands and options\n";
     return kUserError;
   }
   return code;
@@ -149,15 +150,14 @@ static int finishOutput(int code) {
 }
 
 int main(int argc, char **argv) {
-  if (llvm::sys::Process::FixupStandardFileDescriptors()) // a file must not become our standard output
-    return kUserError;
-  std::signal(SIGXFSZ, SIG_IGN); // a limit on files is then an error of the write
+  rt::reserveStandardStreams();
+  rt::failWritesPastSizeLimit();
   llvm::CrashRecoveryContext::Enable();
   int code = kOurBug;
   try {
     code = run(argc, argv);
   } catch (const std::exception &exception) {
-    llvm::errs() << "recipec: error: " << exception.what() << "\nrecipec: this is a bug in recipec\n";
+    llvm::errs() << "recipec: error: " << rt::printable(exception.what()) << "\nrecipec: this is a bug in recipec\n";
   }
   return finishOutput(code);
 }

@@ -57,9 +57,14 @@ TEST(OutputTest, AClosedPipeEndsQuietly) {
 
 TEST(OutputTest, AClosedStandardOutputTakesNoFile) {
   Workspace space;
-  Outcome outcome = space.run("recipec compile gpt2.recipe -o x.bin >&-");
-  EXPECT_EQ(outcome.code, 0);
+  space.must("recipec compile gpt2.recipe -o step.bin");
+  for (std::string command : printing) {
+    Outcome outcome = space.run(command + " >&-");
+    EXPECT_EQ(outcome.code, 1) << command;
+    EXPECT_EQ(outcome.err, "recipec: error: standard output cannot be written: Bad file descriptor\n") << command;
+  }
   space.must("recipec inspect x.bin");
+  space.must("recipec compile gpt2.recipe --stop-after import >&-"); // has nothing to print
 }
 
 TEST(OutputTest, AFileSizeLimitIsAnError) {
