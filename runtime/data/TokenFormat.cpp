@@ -61,6 +61,21 @@ static absl::Status checkLength(const TokenHeader &header, uint64_t found, const
   return absl::OkStatus();
 }
 
+// What a good checksum does not tell: that the writer kept to docs/data.md.
+static absl::Status checkTokenizer(const TokenHeader &header, absl::Span<const uint8_t> field,
+                                   const std::string &name) {
+  auto zero = [](uint8_t byte) { return byte == 0; };
+  if (header.tokenizer.empty())
+    return absl::InvalidArgumentError(absl::StrCat(name, ": the tokenizer's name must not be empty"));
+  if (!std::all_of(field.begin() + header.tokenizer.size(), field.end(), zero))
+    return absl::InvalidArgumentError(absl::StrCat(name, ": the tokenizer's name must be filled up with zero bytes, ",
+                                                   "got others behind \"", header.tokenizer, "\""));
+  if (header.tokenizer == "bytes" && !std::all_of(header.tokenizerHash.begin(), header.tokenizerHash.end(), zero))
+    return absl::InvalidArgumentError(absl::StrCat(name, ": the hash of the tokenizer's definition must be zero for ",
+                                                   "\"bytes\", got ", toHex(header.tokenizerHash)));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<TokenHeader> decodeTokenHeader(absl::Span<const uint8_t> file, const std::string &name) {
   if (file.size() < sizeof(Magic) || std::memcmp(file.data(), Magic, sizeof(Magic)) != 0)
     return absl::InvalidArgumentError(absl::StrCat(name, ": not a token file (make one with `recipedata tokenize`)"));
@@ -104,6 +119,8 @@ absl::StatusOr<TokenHeader> decodeTokenHeader(absl::Span<const uint8_t> file, co
   if (std::memcmp(own.data(), &file[HeaderHashAt], own.size()) != 0 || !zeros)
     return absl::DataLossError(absl::StrCat(name, ": the header is damaged, its SHA-256 is ", toHex(own),
                                             " and its reserved bytes are ", zeros ? "" : "not ", "zero"));
+  if (absl::Status status = checkTokenizer(header, file.subspan(TokenizerAt, TokenizerNameBytes), name); !status.ok())
+    return status;
   return header;
 }
 

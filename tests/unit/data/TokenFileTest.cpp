@@ -125,6 +125,24 @@ TEST(TokenFile, RefusesBadFilesWithTheReason) {
          reseal(b);
        },
        {"vocabulary must be", "got 0"}},
+      {"tokenizer without a name",
+       [](std::string &b) {
+         b.replace(32, 32, 32, '\0');
+         reseal(b);
+       },
+       {"tokenizer's name must not be empty"}},
+      {"bytes behind the tokenizer's name",
+       [](std::string &b) {
+         b[63] = 'x';
+         reseal(b);
+       },
+       {"filled up with zero bytes", "\"bytes\""}},
+      {"bytes with a definition",
+       [](std::string &b) {
+         b[95] = 1;
+         reseal(b);
+       },
+       {"definition must be zero for \"bytes\", got 00", "01"}},
       {"no tokens",
        [](std::string &b) {
          put(b, 24, uint64_t(0));
