@@ -78,6 +78,26 @@ TEST_F(OutputFolderTest, AStaleLockIsTaken) {
   EXPECT_FALSE(exists("o/reciperun.lock"));
 }
 
+TEST_F(OutputFolderTest, AFileThatOnlyHasTheNameOfTheLockStays) {
+  std::filesystem::create_directory(folder.path("o"));
+  for (const char *text : {"my notes\n", "1\nmy notes\n"}) {
+    folder.write("o/reciperun.lock", text);
+    expectRefused("o", "reciperun.lock: must be empty or hold a process id");
+    EXPECT_EQ(folder.read("o/reciperun.lock"), text);
+  }
+  std::filesystem::remove(folder.path("o/reciperun.lock"));
+  for (const char *target : {"notes", "missing"}) {
+    folder.write("notes", "");
+    std::filesystem::create_symlink(folder.path(target), folder.path("o/reciperun.lock"));
+    expectRefused("o", "reciperun.lock: must not be a symbolic link");
+    EXPECT_EQ(folder.read("notes"), "");
+    EXPECT_FALSE(exists("missing"));
+    std::filesystem::remove(folder.path("o/reciperun.lock"));
+  }
+  folder.write("o/reciperun.lock", "");
+  EXPECT_EQ(open("o"), "") << "killed between its creation and its first word";
+}
+
 TEST_F(OutputFolderTest, ResultsOfAnotherRunAreRefusedAndStay) {
   for (const char *name : {"metrics.jsonl", "model.safetensors"}) {
     std::filesystem::create_directory(folder.path("o"));
