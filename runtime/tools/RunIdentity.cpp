@@ -51,9 +51,18 @@ CheckpointManifest recipe::rt::describeRun(const abi::Step &step, const RunTimeK
   return run;
 }
 
+/// Nothing held out and not set are the same.
+static CheckpointManifest withoutZeroFraction(CheckpointManifest run) {
+  auto fraction = run.settings.find("data.eval_fraction");
+  double value;
+  if (fraction != run.settings.end() && absl::SimpleAtod(fraction->second, &value) && value == 0)
+    run.settings.erase(fraction);
+  return run;
+}
+
 RunDifferences recipe::rt::compareRuns(const CheckpointManifest &checkpoint, const CheckpointManifest &now) {
   RunDifferences differences;
-  for (const Difference &one : compareManifests(checkpoint, now)) {
+  for (const Difference &one : compareManifests(withoutZeroFraction(checkpoint), withoutZeroFraction(now))) {
     // Samples are counted in windows of seq_length, updates in global batches.
     bool fatal = absl::StartsWith(one.name, "model.") || one.name == globalBatchName || one.name == "data.seq_length";
     (fatal ? differences.fatal : differences.deliberate)

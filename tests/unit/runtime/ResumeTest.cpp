@@ -84,6 +84,16 @@ TEST(RunIdentity, DifferencesByKey) {
       << "the order of keys means nothing";
 }
 
+TEST(RunIdentity, NothingHeldOutIsTheSameAsNotSet) {
+  rt::CheckpointManifest zero = describe({"data.eval_fraction=0"}), absent = describe({}), some = zero;
+  absent.settings.erase("data.eval_fraction");
+  some.settings["data.eval_fraction"] = "0.5";
+  EXPECT_EQ(zero.settings["data.eval_fraction"], "0");
+  EXPECT_TRUE(rt::compareRuns(zero, absent).deliberate.empty());
+  EXPECT_TRUE(rt::compareRuns(absent, zero).deliberate.empty());
+  EXPECT_EQ(rt::compareRuns(some, absent).deliberate, Lines{"data.eval_fraction: 0.5 in the checkpoint, not set now"});
+}
+
 TEST(Resume, TheSampleCursorMustBeWhereTheStepIs) {
   TempFolder folder;
   rt::CheckpointManifest manifest = describe({});
