@@ -29,6 +29,13 @@ static std::string printModule(ModuleOp module) {
   return text;
 }
 
+// Follows links, and leaves devices alone.
+static void removeFile(StringRef path) {
+  SmallString<128> real;
+  if (!llvm::sys::fs::real_path(path, real) && llvm::sys::fs::is_regular_file(real))
+    (void)llvm::sys::fs::remove(real);
+}
+
 static bool writeText(StringRef path, StringRef text, std::string &problem) {
   std::error_code error;
   llvm::raw_fd_ostream file(path, error);
@@ -37,6 +44,8 @@ static bool writeText(StringRef path, StringRef text, std::string &problem) {
     file.close();
     error = file.error();
     file.clear_error();
+    if (error)
+      removeFile(path); // half a dump looks like a whole one
   }
   if (error)
     problem = ("error: " + path + ": " + error.message()).str();

@@ -83,6 +83,19 @@ TEST(OutputTest, AFileSizeLimitIsAnError) {
   EXPECT_EQ(space.listing(), before);
 }
 
+TEST(OutputTest, ADumpThatDoesNotFitLeavesNoPartOfIt) {
+  Workspace space;
+  auto before = space.listing();
+  for (const char *prepare : {"mkdir ir", "mkdir ir far; ln -s ../far/x ir/00-import.mlir"}) {
+    space.must(prepare);
+    Outcome outcome = space.run("(ulimit -f 8; recipec compile gpt2.recipe --stop-after import --dump-dir ir)");
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.err, "recipec: error: ir/00-import.mlir: File too large\n");
+    space.must("test ! -e ir/00-import.mlir && rm -rf ir far");
+    EXPECT_EQ(space.listing(), before);
+  }
+}
+
 TEST(OutputTest, WhatCannotBeWrittenIsRefusedBeforeTheWork) {
   Workspace space;
   space.must("recipec compile gpt2.recipe -o step.bin");
