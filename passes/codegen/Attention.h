@@ -37,6 +37,7 @@ private:
   Address part(int64_t floats) { return b.scratch(floats * 4); }
 
   // AttentionTiles.cpp
+  void prefetchRow(Rows from, Val row);                   // may lie beyond the tensor
   void packTransposed(Rows from, int64_t to);             // [panel of keys][e][key], keys beyond T zero
   void packRowPanels(Rows from, int64_t to);              // [panel of e][key][e], beyond T and E zero
   void packRowBlock(Rows from, Val firstRow, int64_t to); // [block][padded E], beyond T and E zero

@@ -53,6 +53,7 @@ void AttentionEmitter::backwardRows(Val sample, Val head, Val firstRow) {
   forBlockRows(firstRow, [&](Val i, Val row) {
     Address dy = b.at(part(at.outputGradients), b.imul(i, spec.paddedSize()));
     Address o = b.at(out.base, b.imul(row, out.stride));
+    prefetchRow(out, b.iadd(row, spec.block()));
     Vals dot = b.forLanes(b.i64(0), b.i64(spec.size), {zero}, [&](Val e, Val mask, ValRange carried) {
       return Vals{b.fma(b.loadLanes(b.at(dy, e), mask), b.loadLanes(b.at(o, e), mask), carried[0])};
     });

@@ -19,6 +19,12 @@ AttentionEmitter::Rows AttentionEmitter::rowsOf(unsigned buffer, Val sample, Val
   return {b.at(b.buffer(buffer), offset), stride};
 }
 
+// The rows of one head lie apart in memory, where the processor does not foresee them.
+void AttentionEmitter::prefetchRow(Rows from, Val row) {
+  for (int64_t e = 0; e < spec.size; e += kLanes)
+    b.prefetch(b.at(b.at(from.base, b.imul(row, from.stride)), e));
+}
+
 void AttentionEmitter::packTransposed(Rows from, int64_t to) {
   int64_t width = spec.panelWidth(), eight = 8;
   auto *rowType = FixedVectorType::get(b.f32Type(), unsigned(eight));
@@ -44,6 +50,8 @@ void AttentionEmitter::packTransposed(Rows from, int64_t to) {
       b.store(b.at(out, b.imul(b.iadd(e, i), width)), rows[size_t(i)]);
   };
   auto keys = [&](Val firstKey, bool whole) {
+    for (int64_t i = 0; i < eight && whole; ++i)
+      prefetchRow(from, b.iadd(firstKey, 2 * eight + i));
     int64_t wholeE = spec.size / eight * eight;
     b.forLoop(b.i64(0), b.i64(wholeE), b.i64(eight), [&](Val e) { blockAt(firstKey, e, whole, true); });
     if (wholeE != spec.size)
@@ -73,6 +81,7 @@ void AttentionEmitter::packRowBlock(Rows from, Val firstRow, int64_t to) {
   b.forLoop(0, spec.block(), 1, [&](Val i) {
     Val row = b.iadd(firstRow, i);
     Address out = b.at(part(to), b.imul(i, spec.paddedSize()));
+    prefetchRow(from, b.iadd(row, spec.block()));
     auto copy = [&](bool inside) {
       for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
         Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(std::max<int64_t>(spec.size - e, 0));
