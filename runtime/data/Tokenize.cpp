@@ -6,20 +6,30 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace recipe::rt {
 
 // Each byte of the open file is one token.
-static absl::Status appendBytes(int fd, const std::string &input, TokenFileWriter &writer) {
+static absl::Status appendBytes(int fd, const std::string &input, const std::function<bool()> &stopRequested,
+                                TokenFileWriter &writer) {
   struct stat info;
   if (::fstat(fd, &info) != 0)
     return absl::ErrnoToStatus(errno, absl::StrCat(input, ": cannot be examined"));
   if (S_ISDIR(info.st_mode))
     return absl::InvalidArgumentError(absl::StrCat(input, ": is a folder, not a text file"));
+  // A device may have no end.
+  if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode))
+    return absl::InvalidArgumentError(absl::StrCat(input, ": must be a file or a pipe, got something else"));
   std::vector<uint8_t> chunk(1 << 20);
   for (;;) {
+    pollfd wait = {fd, POLLIN, 0};
+    while (!(stopRequested && stopRequested()) && ::poll(&wait, 1, 200) <= 0)
+      ;
+    if (stopRequested && stopRequested())
+      return absl::CancelledError("stopped, as asked");
     ssize_t got = ::read(fd, chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR)
       continue;
@@ -48,7 +58,7 @@ static absl::Status checkNotAnInput(const std::vector<std::string> &inputs, cons
 }
 
 absl::StatusOr<uint64_t> tokenizeFiles(const std::vector<std::string> &inputs, const std::string &output,
-                                       const std::string &tokenizer) {
+                                       const std::string &tokenizer, const std::function<bool()> &stopRequested) {
   if (tokenizer != "bytes")
     return absl::UnimplementedError(
         absl::StrCat("the tokenizer must be \"bytes\" (one token for each byte), got \"", tokenizer, "\""));
@@ -61,7 +71,7 @@ absl::StatusOr<uint64_t> tokenizeFiles(const std::vector<std::string> &inputs, c
     int fd = ::open(input.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0)
       return absl::ErrnoToStatus(errno, absl::StrCat(input, ": cannot be opened"));
-    absl::Status status = appendBytes(fd, input, *writer);
+    absl::Status status = appendBytes(fd, input, stopRequested, *writer);
     ::close(fd);
     if (!status.ok())
       return status;

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,10 @@ namespace recipe::rt {
 
 /// Writes the tokens of the inputs, joined in the order given with nothing between them, and returns their number.
 /// The only tokenizer is "bytes" (one token for each byte, vocabulary 256). Memory does not grow with the inputs; a
-/// failure leaves no output.
+/// failure leaves no output, nor does a stop: `stopRequested`, which may be empty, is asked between pieces.
 absl::StatusOr<uint64_t> tokenizeFiles(const std::vector<std::string> &inputs, const std::string &output,
-                                       const std::string &tokenizer = "bytes");
+                                       const std::string &tokenizer = "bytes",
+                                       const std::function<bool()> &stopRequested = {});
 
 } // namespace recipe::rt
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <iostream>
 
 using namespace recipe::rt;
@@ -24,8 +25,27 @@ struct Arguments {
   int context = 5;
 };
 
+/// The signal that asked for a stop; 0: none.
+volatile std::sig_atomic_t stopSignal = 0;
+
+/// The first one lets tokenize remove what it has begun, a second one kills.
+void installStopHandlers() {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action = {};
+    sigaction(signal, nullptr, &action);
+    if (action.sa_handler == SIG_IGN) // nohup
+      continue;
+    action = {};
+    action.sa_handler = [](int which) { stopSignal = which; };
+    action.sa_flags = SA_RESETHAND; // no SA_RESTART: opening a pipe that nobody writes to ends
+    sigaction(signal, &action, nullptr);
+  }
+}
+
 absl::Status tokenize(const Arguments &arguments) {
-  RCP_ASSIGN_OR_RETURN(uint64_t tokens, tokenizeFiles(arguments.inputs, arguments.output, arguments.tokenizer));
+  installStopHandlers();
+  RCP_ASSIGN_OR_RETURN(uint64_t tokens, tokenizeFiles(arguments.inputs, arguments.output, arguments.tokenizer,
+                                                      [] { return stopSignal != 0; }));
   std::cout << arguments.output << ": " << tokens << " tokens, tokenizer " << arguments.tokenizer << "\n";
   return absl::OkStatus();
 }
@@ -46,8 +66,8 @@ absl::Status inspect(const Arguments &arguments) {
 absl::Status verify(const Arguments &arguments) {
   RCP_ASSIGN_OR_RETURN(TokenFile file, TokenFile::open(arguments.file));
   RCP_RETURN_IF_ERROR(file.verify());
-  std::cout << arguments.file << ": good, " << file.tokenCount() << " tokens below " << file.vocabSize() << ", SHA-256 "
-            << toHex(file.header().payloadHash) << "\n";
+  std::cout << printable(arguments.file) << ": good, " << file.tokenCount() << " tokens below " << file.vocabSize()
+            << ", SHA-256 " << toHex(file.header().payloadHash) << "\n";
   return absl::OkStatus();
 }
 
@@ -73,6 +93,15 @@ absl::Status baseline(const Arguments &arguments) {
 }
 
 } // namespace
+
+/// What is wrong with the command line. CLI11 says only that a command is missing, whatever stands in its place.
+static std::string parseProblem(const CLI::App &app, const CLI::ParseError &error) {
+  std::vector<std::string> rest = app.remaining();
+  if (!app.get_subcommands().empty() || rest.empty())
+    return error.what();
+  return absl::StrFormat("unknown %s '%s': a command is required: %s", rest[0].find('-') == 0 ? "option" : "command",
+                         rest[0], "tokenize, inspect, verify or baseline");
+}
 
 int main(int argc, char **argv) {
   reserveStandardStreams();
@@ -110,7 +139,8 @@ int main(int argc, char **argv) {
     // Help and version arrive here too, with code 0.
     if (error.get_exit_code() == 0)
       return app.exit(error);
-    std::cerr << "recipedata: error: " << error.what() << "\nrecipedata --help lists commands and options\n";
+    std::cerr << "recipedata: error: " << printable(parseProblem(app, error))
+              << "\nrecipedata --help lists commands and options\n";
     return 1;
   }
 
@@ -120,6 +150,10 @@ int main(int argc, char **argv) {
                                                : baseline(arguments);
   if (status.ok() && !std::cout.flush())
     status = absl::DataLossError("standard output: cannot be written");
+  if (!status.ok() && stopSignal != 0) {
+    std::cerr << "recipedata: stopped, as asked; nothing was written\n";
+    return 128 + stopSignal;
+  }
   if (!status.ok()) {
     std::cerr << "recipedata: error: " << printable(status.message()) << "\n";
     return 1;

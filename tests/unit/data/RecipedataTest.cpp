@@ -4,6 +4,7 @@
 #include "tests/unit/data/Tokens.h"
 
 #include <algorithm>
+#include <csignal>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -78,6 +79,12 @@ TEST_F(RecipedataTest, ErrorsNameThePlaceAndLeaveNoFile) {
 TEST_F(RecipedataTest, WrongUseIsAnError) {
   run("");
   expectError("subcommand");
+  run("foo");
+  expectError("unknown command 'foo': a command is required: tokenize, inspect, verify or baseline");
+  run("--foo");
+  expectError("unknown option '--foo'");
+  run("''");
+  expectError("unknown command ''");
   run("tokenise a.txt");
   EXPECT_EQ(code, 1);
   run("tokenize a.txt");
@@ -123,6 +130,32 @@ TEST_F(RecipedataTest, NamesFromAFileArePrintedWithoutControlCharacters) {
   EXPECT_NE(out.find("tokenizer       b\\x1b[31m\\x0a\n"), std::string::npos) << out;
   run("baseline t.tok --eval-fraction 0.5");
   expectError("got \"b\\x1b[31m\\x0a\"");
+}
+
+TEST_F(RecipedataTest, AStopLeavesNothing) {
+  for (int signal : {SIGINT, SIGTERM}) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    test::ChildProcess child(folder, {RECIPEDATA_PATH, "tokenize", "/dev/stdin", "-o", "t.tok"},
+                             [&] { dup2(ends[0], STDIN_FILENO); });
+    ASSERT_EQ(write(ends[1], "text", 4), 4);
+    // stdout, stderr and the begun file.
+    for (int round = 0; round < 1000 && folder.fileCount() < 3; ++round)
+      usleep(10000);
+    EXPECT_EQ(folder.fileCount(), 3u);
+    kill(child.id(), signal);
+    EXPECT_EQ(child.wait(), 128 + signal);
+    close(ends[0]);
+    close(ends[1]);
+    EXPECT_EQ(folder.read("stderr"), "recipedata: stopped, as asked; nothing was written\n");
+    EXPECT_EQ(folder.fileCount(), 2u);
+  }
+}
+
+TEST_F(RecipedataTest, ADeviceIsNoText) {
+  run("tokenize /dev/zero -o t.tok");
+  expectError("recipedata: error: /dev/zero: must be a file or a pipe");
+  EXPECT_EQ(folder.fileCount(), 2u);
 }
 
 TEST_F(RecipedataTest, Baseline) {
