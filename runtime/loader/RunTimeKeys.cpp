@@ -7,8 +7,10 @@
 #include "absl/strings/strip.h"
 #include "runtime/base/EditDistance.h"
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 using namespace recipe::rt;
@@ -36,17 +38,34 @@ static absl::Status checkRange(const RunTimeKey &key, double value, const std::s
   return absl::OkStatus();
 }
 
+/// As recipec reads numbers: no hexadecimal digits, no spaces.
+template <typename Number> static bool parseNumber(const std::string &text, Number &value) {
+  const char *end = text.data() + text.size();
+  bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
+  auto [rest, error] = std::from_chars(text.data() + plus, end, value);
+  return error == std::errc() && rest == end;
+}
+
+/// As YAML spells them.
+static std::optional<bool> parseBoolean(const std::string &text) {
+  if (text == "true" || text == "True" || text == "TRUE")
+    return true;
+  if (text == "false" || text == "False" || text == "FALSE")
+    return false;
+  return std::nullopt;
+}
+
 /// What `text` puts in run_values; 0 for a string.
 static absl::StatusOr<double> parseValue(const RunTimeKey &key, const std::string &text) {
   double value = 0;
   switch (key.kind()) {
   case RunTimeKey::NUMBER:
-    if (!absl::SimpleAtod(text, &value) || !std::isfinite(value))
+    if (!parseNumber(text, value) || !std::isfinite(value))
       return invalid("'", key.key(), "' must be a number, got '", text, "'");
     break;
   case RunTimeKey::INTEGER: {
     int64_t integer;
-    if (!absl::SimpleAtoi(text, &integer))
+    if (!parseNumber(text, integer))
       return invalid("'", key.key(), "' must be a whole number, got '", text, "'");
     value = double(integer);
     break;
@@ -59,9 +78,9 @@ static absl::StatusOr<double> parseValue(const RunTimeKey &key, const std::strin
                      "'");
     return 0.0;
   case RunTimeKey::BOOLEAN:
-    if (text != "true" && text != "false")
-      return invalid("'", key.key(), "' must be true or false, got '", text, "'");
-    return text == "true" ? 1.0 : 0.0;
+    if (std::optional<bool> truth = parseBoolean(text))
+      return *truth ? 1.0 : 0.0;
+    return invalid("'", key.key(), "' must be true or false, got '", text, "'");
   case RunTimeKey::ENUMERATION: {
     auto found = std::find(key.enum_values().begin(), key.enum_values().end(), text);
     if (found == key.enum_values().end())
@@ -152,6 +171,8 @@ absl::StatusOr<RunTimeKeys> RunTimeKeys::resolve(const abi::Step &step, absl::Sp
         keys.store(*rival->second, "", unset);
     }
     given.insert(name);
+    if (key.kind() == RunTimeKey::BOOLEAN) // one spelling
+      newText = *value != 0 ? "true" : "false";
     keys.store(key, newText, *value);
   }
   if (!problems.empty())

@@ -36,6 +36,26 @@ TEST(RunTimeKeys, Overrides) {
   EXPECT_EQ(keys.text("data.path", ""), "a=b.tok");
 }
 
+TEST(RunTimeKeys, NumbersAndBooleansAreThoseOfRecipec) {
+  for (const char *text : {"0x10", "0x1p-3", " 1", "1 ", "+-1", "nan", "inf", "1e999", ""})
+    EXPECT_EQ(refusal({std::string("optim.lr=") + text}),
+              std::string("'optim.lr' must be a number, got '") + text + "'");
+  for (const char *text : {"0x10", " 3", "3 ", "3.0", "+-3", ""})
+    EXPECT_EQ(refusal({std::string("optim.max_steps=") + text}),
+              std::string("'optim.max_steps' must be a whole number, got '") + text + "'");
+  EXPECT_EQ(resolve({"optim.lr=+.5"}).number("optim.lr", 0), 0.5);
+  EXPECT_EQ(resolve({"optim.max_steps=+30"}).integer("optim.max_steps", 0), 30);
+  for (const char *text : {"true", "True", "TRUE"}) {
+    EXPECT_TRUE(resolve({std::string("data.shuffle=") + text}).boolean("data.shuffle", false));
+    EXPECT_EQ(resolve({std::string("data.shuffle=") + text}).text("data.shuffle", ""), "true");
+  }
+  for (const char *text : {"false", "False", "FALSE"})
+    EXPECT_FALSE(resolve({std::string("data.shuffle=") + text}).boolean("data.shuffle", true));
+  for (const char *text : {"tRUE", "yes", "1", ""})
+    EXPECT_EQ(refusal({std::string("data.shuffle=") + text}),
+              std::string("'data.shuffle' must be true or false, got '") + text + "'");
+}
+
 TEST(RunTimeKeys, OneTextOrAList) {
   using List = std::vector<std::string>;
   EXPECT_EQ(resolve({}).list("data.path"), List{});
