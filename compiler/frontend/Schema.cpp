@@ -57,11 +57,25 @@ std::vector<const Key *> Schema::rivals(const Key &key) const {
   return others;
 }
 
+// Two letters swapped are one slip of the hand. Insensitive to case; more than the limit is limit + 1.
+static unsigned slips(const std::string &text, const std::string &candidate, unsigned limit) {
+  unsigned best = llvm::StringRef(text).edit_distance_insensitive(candidate, true, limit);
+  if (text.size() > 64) // no name is that long
+    return best;
+  std::string swapped = text;
+  for (size_t i = 0; i + 1 < text.size(); ++i) {
+    std::swap(swapped[i], swapped[i + 1]);
+    best = std::min(best, llvm::StringRef(swapped).edit_distance_insensitive(candidate, true, limit) + 1);
+    std::swap(swapped[i], swapped[i + 1]);
+  }
+  return best;
+}
+
 std::string closest(const std::string &text, const std::vector<std::string> &candidates) {
   unsigned limit = std::max<unsigned>(1, text.size() / 3);
   std::string best;
   for (const std::string &candidate : candidates) {
-    unsigned distance = llvm::StringRef(text).edit_distance_insensitive(candidate, true, limit);
+    unsigned distance = slips(text, candidate, limit);
     if (distance > limit || distance >= candidate.size())
       continue;
     if (best.empty() || distance < limit)

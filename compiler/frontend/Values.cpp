@@ -135,7 +135,8 @@ private:
         return wrongType(name, node);
       value = wholeNumber(node.text);
       if (!value)
-        return fail(node, "'" + name + "' must fit 64 bits, got " + found(node));
+        return fail(node,
+                    "'" + name + "' must be " + (node.text[0] == '-' ? ">= -2^63" : "< 2^63") + ", got " + found(node));
     }
     if (!inBounds(name, node, static_cast<double>(*value)))
       return false;

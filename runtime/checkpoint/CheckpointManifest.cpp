@@ -128,6 +128,8 @@ static void readProvenance(const Json &json, CheckpointProvenance &provenance, F
 }
 
 absl::StatusOr<CheckpointManifest> recipe::rt::decodeManifest(const std::string &text) {
+  if (text.empty())
+    return absl::DataLossError("damaged, it is empty");
   Json json = parseBoundedJson(text);
   if (!json.is_object())
     return absl::DataLossError(

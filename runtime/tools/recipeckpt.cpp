@@ -112,6 +112,15 @@ static int report(const std::string &text) {
   return 1;
 }
 
+/// What is wrong with the command line. CLI11 says only that a command is missing, whatever stands in its place.
+static std::string parseProblem(const CLI::App &app, const CLI::ParseError &error) {
+  std::vector<std::string> rest = app.remaining();
+  if (!app.get_subcommands().empty() || rest.empty())
+    return error.what();
+  return absl::StrFormat("unknown %s '%s': a command is required: %s", rest[0].find('-') == 0 ? "option" : "command",
+                         rest[0], "inspect, verify, diff or export");
+}
+
 static int run(int argc, char **argv) {
   CLI::App app("Shows, checks and compares checkpoints.", "recipeckpt");
   app.set_version_flag(
@@ -132,7 +141,7 @@ static int run(int argc, char **argv) {
   } catch (const CLI::Success &request) {
     return app.exit(request);
   } catch (const CLI::ParseError &error) {
-    report(error.what());
+    report(parseProblem(app, error));
     absl::FPrintF(stderr, "recipeckpt --help lists the options\n");
     return 1;
   }

@@ -49,6 +49,7 @@ TEST_F(RecipeckptTest, DiffTellsStatesApart) {
 
 TEST_F(RecipeckptTest, Errors) {
   expectError("", "A subcommand is required");
+  expectError("foo", "unknown command 'foo': a command is required: inspect, verify, diff or export");
   expectError("verify", "CHECKPOINT is required");
   expectError("diff whole", "OTHER is required");
   expectError("inspect nowhere", "nowhere: must be a checkpoint or the output folder of a run, found neither");

@@ -96,6 +96,7 @@ TEST(CheckpointManifest, ForgedOnesAreRefusedByRule) {
 }
 
 TEST(CheckpointManifest, SaysWhatIsWrong) {
+  EXPECT_EQ(decodeManifest("").status().message(), "damaged, it is empty");
   EXPECT_EQ(decodeManifest("{]").status().message(), "damaged, it must be one JSON object, nested at most 64 deep");
   EXPECT_EQ(decodeManifest("{\"version\": 1}").status().message(),
             "not a checkpoint's manifest: 'format' must be \"recipec checkpoint\"");

@@ -14,6 +14,8 @@ struct BadLine {
 const BadLine badLines[] = {
     // Keys.
     {"MisspeltKey", 9, "  lrr: 1e-3", ":9:3: error: unknown key 'optim.lrr', did you mean 'optim.lr'?"},
+    {"SwappedLetters", 11, "experiment: {naem: x}",
+     ":11:14: error: unknown key 'experiment.naem', did you mean 'experiment.name'?"},
     {"OtherTrainersKey", 11, "  max_grad_norm: 1.0",
      ":11:3: error: unknown key 'optim.max_grad_norm', did you mean 'optim.clip_grad_norm'?"},
     {"KeyOfAnotherSection", 11, "  seed: 1", ":11:3: error: unknown key 'optim.seed', did you mean 'experiment.seed'?"},
@@ -43,7 +45,7 @@ const BadLine badLines[] = {
     {"HugeNumber", 9, "  lr: 1e999", ":9:7: error: 'optim.lr' must fit a double, got 1e999"},
     {"RealForWhole", 10, "  max_steps: 1e5", ":10:14: error: 'optim.max_steps' must be a whole number, got 1e5"},
     {"HugeWhole", 10, "  max_steps: 99999999999999999999",
-     ":10:14: error: 'optim.max_steps' must fit 64 bits, got 99999999999999999999"},
+     ":10:14: error: 'optim.max_steps' must be < 2^63, got 99999999999999999999"},
     {"ListForNumber", 9, "  lr: [1e-3]", ":9:7: error: 'optim.lr' must be a number, got a list"},
     {"MappingForNumber", 9, "  lr: {peak: 1e-3}", ":9:7: error: 'optim.lr' must be a number, got a mapping"},
     {"WordForBoolean", 11, "experiment: {seed: yes}",
