@@ -19,6 +19,7 @@ using namespace recipe::rt;
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  std::signal(SIGUSR1, SIG_IGN); // until it has a handler; a stop that is lost so is sent again
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (null >= 0)
     dup2(null, STDIN_FILENO);

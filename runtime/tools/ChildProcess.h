@@ -14,7 +14,7 @@ class ChildProcess {
 public:
   ChildProcess() = default;
   /// In a process group of its own, so that a terminal's signals do not reach it; reads nothing from standard input;
-  /// gets SIGTERM when this process dies. No signal is blocked in it.
+  /// gets SIGTERM when this process dies. No signal is blocked in it, and SIGUSR1 ignored.
   static absl::StatusOr<ChildProcess> start(const std::vector<std::string> &command);
   ChildProcess(ChildProcess &&other) noexcept { *this = std::move(other); }
   ChildProcess &operator=(ChildProcess &&other) noexcept;

@@ -43,16 +43,23 @@ static std::vector<std::string> rankCommand(const LaunchOptions &options, int64_
   return command;
 }
 
+static const char *const kStoppedBefore = "stopped before training began, as asked";
+
 static void say(const std::string &text) { std::fprintf(stderr, "reciperun: %s\n", text.c_str()); }
 
 namespace {
 
+/// What the user asked for.
+struct Stop {
+  int signal = 0;      // the first; 0: none
+  bool byUser = false; // a SIGINT or SIGTERM has come: the next one kills
+};
+
 /// One start of the ranks, to their end.
 class Attempt {
 public:
-  Attempt(int signals, int &stopSignal)
-      : signals(signals), stopSignal(stopSignal),
-        output([](const std::string &text) { std::fputs(text.c_str(), stderr); }) {}
+  Attempt(int signals, Stop &stop)
+      : signals(signals), stop(stop), output([](const std::string &text) { std::fputs(text.c_str(), stderr); }) {}
 
   /// Of the starter (mpirun, or the only rank), as of waitpid().
   absl::StatusOr<int> run(const std::vector<std::string> &command);
@@ -62,14 +69,16 @@ public:
 private:
   void onSignal(int signal);
   void readOutput();
+  void passStop();
   void hurry();
 
   int signals; // a signalfd
-  int &stopSignal;
+  Stop &stop;
   StarterOutput output;
   ChildProcess child;
   bool isKilled = false; // at the user's second word
   int64_t killAt = 0;    // nanoseconds; 0: no reason to
+  int64_t stopAt = 0;    // when the ranks are asked to stop once more
 };
 
 } // namespace
@@ -78,12 +87,13 @@ absl::StatusOr<int> Attempt::run(const std::vector<std::string> &command) {
   RCP_ASSIGN_OR_RETURN(child, ChildProcess::start(command));
   while (!child.ended()) {
     pollfd waits[] = {{signals, POLLIN, 0}, {child.errors(), POLLIN, 0}};
-    poll(waits, 2, killAt ? 100 : 1000);
+    poll(waits, 2, killAt || stop.signal ? 100 : 1000);
     signalfd_siginfo info;
     while (read(signals, &info, sizeof info) == ssize_t(sizeof info))
       onSignal(int(info.ssi_signo));
     if (child.errors() >= 0)
       readOutput();
+    passStop();
     hurry();
     child.poll();
   }
@@ -102,14 +112,26 @@ absl::StatusOr<int> Attempt::run(const std::vector<std::string> &command) {
 void Attempt::onSignal(int signal) {
   if (signal == SIGCHLD)
     return;
-  if (stopSignal == 0) {
-    stopSignal = signal;
-    child.send(SIGUSR1);
-  } else if (signal != SIGHUP) {
+  if (stop.signal == 0)
+    stop.signal = signal;
+  if (signal != SIGINT && signal != SIGTERM)
+    return;
+  if (stop.byUser) {
+    // mpirun may crash when it is ended so.
+    output.passOnlyOurs();
     child.send(SIGTERM);
     isKilled = true;
     killAt = nowNanoseconds() + 3'000'000'000;
   }
+  stop.byUser = true;
+}
+
+/// mpirun forwards nothing before it has started the ranks, and they may not listen yet: until they have stopped.
+void Attempt::passStop() {
+  if (stop.signal == 0 || isKilled || output.sawStop() || nowNanoseconds() < stopAt)
+    return;
+  child.send(SIGUSR1);
+  stopAt = nowNanoseconds() + 200'000'000;
 }
 
 void Attempt::readOutput() {
@@ -143,12 +165,23 @@ struct Outcome {
   bool lost;
 };
 
+/// Stopped without a rank's word on it.
+static Outcome stoppedBy(int signal, const char *how) {
+  say(how);
+  return {128 + signal, false};
+}
+
 static Outcome judge(int status, const Attempt &ranks, int stopSignal) {
   const StarterOutput &output = ranks.messages();
   bool signalled = WIFSIGNALED(status);
-  // A first stop, too, ends an mpirun that does not yet listen.
-  if (ranks.killed() || (signalled && stopSignal != 0))
+  // The first stop may have been done before the second ended mpirun.
+  if (ranks.killed() && output.sawStop())
     return {128 + stopSignal, false};
+  if (ranks.killed())
+    return stoppedBy(stopSignal, "ended at once, as asked; only checkpoints that were complete stay");
+  // The stop came to a rank that did not listen yet, so that no rank can have begun.
+  if (stopSignal != 0 && !output.sawError() && output.death() && output.death()->signal == SIGUSR1)
+    return stoppedBy(stopSignal, kStoppedBefore);
   int code = signalled ? kExitLost : WEXITSTATUS(status);
   if (code == kExitStopped)
     return {128 + (stopSignal ? stopSignal : int(SIGUSR1)), false};
@@ -174,18 +207,20 @@ static int takeSignals() {
   return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-int recipe::rt::launch(const LaunchOptions &options) {
+int recipe::rt::launch(const LaunchOptions &options, const std::function<int()> &stopSignal) {
   adoptOrphans();
   int signals = takeSignals();
-  int stopSignal = 0;
+  Stop stop;
+  if (int early = stopSignal())
+    return stoppedBy(early, kStoppedBefore).code;
   for (int64_t attempt = 0;; ++attempt) {
-    Attempt ranks(signals, stopSignal);
+    Attempt ranks(signals, stop);
     absl::StatusOr<int> status = ranks.run(rankCommand(options, attempt));
     if (!status.ok()) {
       say(absl::StrCat("error: ", status.status().message()));
       return 1;
     }
-    Outcome outcome = judge(*status, ranks, stopSignal);
+    Outcome outcome = judge(*status, ranks, stop.signal);
     if (!outcome.lost || attempt >= options.maxRestarts)
       return outcome.code;
     say(absl::StrCat("restart ", attempt + 1, " of ", options.maxRestarts));

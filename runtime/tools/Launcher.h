@@ -2,6 +2,7 @@
 #ifndef RUNTIME_TOOLS_LAUNCHER_H
 #define RUNTIME_TOOLS_LAUNCHER_H
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,10 @@ struct LaunchOptions {
 };
 
 /// Runs until the end of the ranks and returns our exit code. SIGINT, SIGTERM and SIGHUP reach the ranks as SIGUSR1
-/// (save and stop); a second SIGINT or SIGTERM kills them. No process of the run outlives this call.
-int launch(const LaunchOptions &options);
+/// (save and stop), again and again until they have stopped: a process may not listen yet. A second SIGINT or SIGTERM
+/// kills them. `stopSignal` tells of a signal that came before this call, 0: none. No process of the run outlives this
+/// call.
+int launch(const LaunchOptions &options, const std::function<int()> &stopSignal);
 
 /// The command of mpirun, without the ranks' own.
 std::vector<std::string> mpirunCommand(const LaunchOptions &options, bool root, bool readsOtherMemory);

@@ -39,7 +39,7 @@ void StarterOutput::take(const std::string &bytes) {
       break;
     }
     line += bytes.substr(begin, end - begin);
-    if (passing)
+    if (passing && !onlyOurs)
       pass(line + "\n");
     else
       takeLine(line);
@@ -48,7 +48,7 @@ void StarterOutput::take(const std::string &bytes) {
     begin = end + 1;
   }
   // A line that mpirun may have begun waits until it is whole.
-  if (!line.empty() && !inBlock && (passing || line.find_first_of("-[rm") != 0)) {
+  if (!line.empty() && !inBlock && !onlyOurs && (passing || line.find_first_of("-[rm") != 0)) {
     pass(line);
     line.clear();
     passing = true;
@@ -62,11 +62,13 @@ void StarterOutput::end() {
   if (inBlock)
     takeBlock();
   inBlock = false;
-  if (!error && !dead)
+  if (!error && !dead && !onlyOurs)
     pass(aftermath);
 }
 
 void StarterOutput::takeLine(const std::string &whole) {
+  if (onlyOurs && !absl::StartsWith(whole, "reciperun: "))
+    return;
   if (isRule(whole)) {
     if (inBlock)
       takeBlock();
@@ -78,6 +80,9 @@ void StarterOutput::takeLine(const std::string &whole) {
     error = true;
     if (errors.insert(whole).second)
       pass(whole + "\n");
+  } else if (absl::StartsWith(whole, "reciperun: stopped ")) {
+    stopped = true;
+    pass(whole + "\n");
   } else if (isAftermath(whole)) {
     absl::StrAppend(&aftermath, whole, "\n");
   } else if (!isNote(whole)) {

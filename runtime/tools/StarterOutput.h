@@ -28,6 +28,10 @@ public:
   const std::optional<Death> &death() const { return dead; }
   /// Whether a message of ours says what was wrong.
   bool sawError() const { return error; }
+  /// Whether the ranks said that they have stopped as asked.
+  bool sawStop() const { return stopped; }
+  /// From here on only messages of ours pass.
+  void passOnlyOurs() { onlyOurs = true; }
 
 private:
   void takeLine(const std::string &line);
@@ -42,6 +46,8 @@ private:
   std::set<std::string> errors; // of ours, each of which passes once
   std::optional<Death> dead;
   bool error = false;
+  bool stopped = false;
+  bool onlyOurs = false;
 };
 
 } // namespace recipe::rt

@@ -75,6 +75,8 @@ class TrainingRun {
 public:
   /// Everything that can be refused before training. Destroyed without run(), it leaves nothing behind.
   static absl::StatusOr<std::unique_ptr<TrainingRun>> prepare(const RunOptions &options);
+  /// Whether the run ends where it is. All ranks do, or none.
+  absl::StatusOr<bool> stops();
   absl::StatusOr<bool> run();
 
 private:
@@ -82,7 +84,6 @@ private:
   absl::Status begin();
   absl::Status restore();
   absl::Status openMonitor();
-  absl::StatusOr<bool> stops();
   absl::StatusOr<int64_t> train();
   absl::Status trainOne(int64_t step);
   absl::Status evaluate(int64_t updates);
@@ -253,7 +254,6 @@ absl::Status TrainingRun::writeWeights() {
   return absl::OkStatus();
 }
 
-/// Whether the run ends after this step. All ranks do, or none.
 absl::StatusOr<bool> TrainingRun::stops() {
   bool own = (options.stopRequested && options.stopRequested()) || (monitor && !monitor->status().ok());
   return options.ranks ? anyRank(options.ranks->communicator(), own, options.timeoutSeconds) : own;
@@ -302,5 +302,10 @@ absl::StatusOr<bool> recipe::rt::runTraining(const RunOptions &options) {
     RCP_RETURN_IF_ERROR(agree(options.ranks->communicator(), run.status(), options.timeoutSeconds));
   }
   RCP_RETURN_IF_ERROR(run.status());
+  RCP_ASSIGN_OR_RETURN(bool stopped, (*run)->stops());
+  if (stopped) {
+    absl::FPrintF(options.err, "reciperun: stopped before training began, as asked\n");
+    return true;
+  }
   return (*run)->run();
 }

@@ -1,4 +1,5 @@
 // reciperun: trains from a compiled step.
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/abi/Container.h"
 #include "runtime/abi/kernel_abi.h"
@@ -9,6 +10,7 @@
 #include "runtime/tools/Selftest.h"
 #include "runtime/tools/TrainingRun.h"
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <csignal>
 #include <exception>
 #include <filesystem>
@@ -26,18 +28,33 @@ constexpr int kOurBug = 70; // EX_SOFTWARE
 /// The signal that asked for a stop; 0: none.
 static volatile std::sig_atomic_t stopSignal = 0;
 
+/// Whether a SIGINT or SIGTERM has come: the next one kills.
+static volatile std::sig_atomic_t askedByUser = 0;
+
+static void onStopSignal(int which) {
+  if (stopSignal == 0)
+    stopSignal = which;
+  if (which != SIGINT && which != SIGTERM)
+    return;
+  if (askedByUser) {
+    std::signal(which, SIG_DFL);
+    raise(which); // taken when this returns
+  }
+  askedByUser = 1;
+}
+
 /// The first Ctrl-C, SIGTERM, SIGHUP or SIGUSR1 lets the step end, saves a checkpoint and writes the weights. A second
 /// Ctrl-C or SIGTERM kills; the others do not, since a terminal that goes away, or a launcher, may send them twice.
-static void installStopHandlers() {
+static void installStopHandlers(bool launched) {
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     struct sigaction action = {};
     sigaction(signal, nullptr, &action);
-    // nohup, and shells that start a job in the background, mean it.
-    if (action.sa_handler == SIG_IGN)
+    // nohup, and shells that start a job in the background, mean it; our launcher does not.
+    if (action.sa_handler == SIG_IGN && !(launched && signal == SIGUSR1))
       continue;
     action = {};
-    action.sa_handler = [](int which) { stopSignal = which; };
-    action.sa_flags = SA_RESTART | (signal == SIGINT || signal == SIGTERM ? int(SA_RESETHAND) : 0);
+    action.sa_handler = onStopSignal;
+    action.sa_flags = SA_RESTART;
     sigaction(signal, &action, nullptr);
   }
 }
@@ -96,7 +113,14 @@ static void addOptions(CLI::App &app, Arguments &arguments) {
   app.add_option("--hostfile", arguments.launch.hostfile, "hosts of the ranks, for mpirun; default: this machine");
   app.add_option("--timeout", options.timeoutSeconds,
                  "seconds after which a rank that does not answer is given up; default: 600")
-      ->check(CLI::Range(0.1, 1e6).description(""));
+      ->check(CLI::Range(0.1, 1e6).description(""))
+      ->check(CLI::Validator( // nan is neither below nor above
+          [](const std::string &text) {
+            double seconds = 0;
+            bool number = absl::SimpleAtod(text, &seconds) && std::isfinite(seconds);
+            return number ? std::string() : absl::StrCat("must be a number of seconds, got ", text);
+          },
+          ""));
   app.add_option("--max-restarts", arguments.launch.maxRestarts,
                  "go on from the newest checkpoint so many times when a rank was lost; default: 0")
       ->check(CLI::Range(int64_t(0), int64_t(1) << 30).description(""));
@@ -116,12 +140,32 @@ static void addOptions(CLI::App &app, Arguments &arguments) {
   app.add_flag("--restarted", options.restarted)->group("");
 }
 
+/// Options that would be without effect are refused by name.
+static absl::Status checkTogether(const CLI::App &app, const Arguments &arguments, bool isRank) {
+  auto given = [&](const char *name) { return app.get_option(name)->count() > 0; };
+  if (arguments.manifest)
+    for (const CLI::Option *option : app.get_options())
+      if (option->count() > 0 && option->get_name() != "step" && option->get_name() != "--print-manifest")
+        return absl::InvalidArgumentError(
+            absl::StrCat("--print-manifest must be the only option, got ", option->get_name()));
+  if (arguments.launched)
+    return absl::OkStatus(); // the launcher's ranks have its options
+  if (given("--allow-changes") && !given("--resume"))
+    return absl::InvalidArgumentError("--allow-changes must come with --resume");
+  if (isRank)
+    for (const char *name : {"--hostfile", "--max-restarts"})
+      if (given(name))
+        return absl::InvalidArgumentError(
+            absl::StrCat(name, " is for the reciperun that starts ranks, not for a rank that was started"));
+  if (given("--hostfile") && arguments.nodes < 2)
+    return absl::InvalidArgumentError("--hostfile must come with --nodes of at least 2");
+  return absl::OkStatus();
+}
+
 /// The only rank.
 static int runAlone(Arguments &arguments) {
   RunOptions &options = arguments.run;
   options.terminal = arguments.progress || isatty(STDERR_FILENO);
-  options.stopRequested = [] { return stopSignal != 0; };
-  installStopHandlers();
   failWritesToClosedPipes();
   absl::StatusOr<bool> stopped = runTraining(options);
   if (!stopped.ok())
@@ -133,9 +177,6 @@ static int runAlone(Arguments &arguments) {
 /// One of several ranks.
 static int runRank(Arguments &arguments, const RankEnvironment &environment) {
   RunOptions &options = arguments.run;
-  // A stop may be asked for before all ranks are there.
-  options.stopRequested = [] { return stopSignal != 0; };
-  installStopHandlers();
   failWritesToClosedPipes();
   if (arguments.launched)
     prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever started the ranks ends them, even when it cannot
@@ -178,7 +219,7 @@ static int startRanks(Arguments &arguments) {
   arguments.launch.program = std::filesystem::read_symlink("/proc/self/exe", error);
   arguments.launch.nodes = arguments.nodes;
   arguments.launch.progress = isatty(STDERR_FILENO);
-  return launch(arguments.launch);
+  return launch(arguments.launch, [] { return int(stopSignal); });
 }
 
 static int run(int argc, char **argv) {
@@ -194,13 +235,19 @@ static int run(int argc, char **argv) {
     std::fprintf(stderr, "reciperun --help lists the options\n");
     return kUserError;
   }
+  std::optional<RankEnvironment> environment = rankEnvironment(std::getenv);
+  if (absl::Status status = checkTogether(app, arguments, environment.has_value()); !status.ok())
+    return report(status);
   if (arguments.manifest) {
     absl::Status status = printManifest(arguments.run.stepPath, stdout);
     return status.ok() ? finish(0, "lines are missing") : report(status);
   }
+  // A stop may be asked for before all ranks are there.
+  installStopHandlers(arguments.launched);
+  arguments.run.stopRequested = [] { return stopSignal != 0; };
   arguments.selftest = arguments.run.stepPath == "selftest";
   arguments.launch.arguments.assign(argv + 1, argv + argc);
-  if (std::optional<RankEnvironment> environment = rankEnvironment(std::getenv)) {
+  if (environment) {
     if (arguments.nodes > 0 && environment->size > 0 && arguments.nodes != environment->size)
       return report(
           absl::InvalidArgumentError(absl::StrCat("--nodes must be the number of ranks that ", environment->starter,

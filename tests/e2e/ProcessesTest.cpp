@@ -1,6 +1,7 @@
 // Ranks as processes, joined by MPI: the same bytes on every number of them, stops, restarts, refusals.
 #include "tests/e2e/RunningRanks.h"
 #include <csignal>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -37,6 +38,17 @@ struct ProcessesTest : testing::Test {
 
   Workspace space;
 };
+
+/// Until the process has a handler for SIGTERM; for at most 10 s.
+void waitUntilItListens(pid_t process) {
+  for (int round = 0; round < 10000; ++round) {
+    std::ifstream status("/proc/" + std::to_string(process) + "/status");
+    for (std::string line; std::getline(status, line);)
+      if (line.rfind("SigCgt:", 0) == 0 && (std::stoull(line.substr(7), nullptr, 16) >> (SIGTERM - 1) & 1))
+        return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
 
 std::string firstLine(const std::string &text) { return text.substr(0, text.find('\n')); }
 
@@ -126,6 +138,33 @@ TEST_F(ProcessesTest, AStopSavesAndAnotherNumberOfRanksGoesOn) {
   EXPECT_TRUE(weights("stopped") == weights("whole"));
 }
 
+// Before mpirun has started the ranks, while they join, while they load, while they train.
+TEST_F(ProcessesTest, AStopIsNeverLost) {
+  int trained = 0, early = 0;
+  for (int delay : {0, 20, 40, 60, 80, 100, 130, 160, 200, 300, 2500}) {
+    int signal = delay % 3 == 1 ? SIGINT : SIGTERM;
+    std::string dir = "after" + std::to_string(delay);
+    RunningRanks run(space, "reciperun step.bin --nodes 2 --threads 1 --set optim.max_steps=1000000", dir);
+    waitUntilItListens(run.launcher());
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+    kill(run.launcher(), signal);
+    EXPECT_EQ(run.wait(30), 128 + signal) << delay << " ms: " << run.err();
+    std::string err = run.err();
+    EXPECT_EQ(err.find('\n'), err.size() - 1) << delay << " ms: " << err;
+    if (err.find("reciperun: stopped after step ") == 0) {
+      ++trained;
+      EXPECT_FALSE(weights(dir).empty());
+    } else {
+      ++early;
+      EXPECT_EQ(err, "reciperun: stopped before training began, as asked\n") << delay << " ms";
+      EXPECT_FALSE(std::filesystem::exists(space.files().path(dir))) << delay << " ms";
+    }
+    EXPECT_TRUE(run.nothingIsLeft());
+  }
+  EXPECT_GE(early, 1);
+  EXPECT_GE(trained, 1);
+}
+
 TEST_F(ProcessesTest, ASecondStopKills) {
   RunningRanks run(space, "reciperun step.bin --nodes 2 --threads 1 --set optim.max_steps=1000000", "killed");
   ASSERT_TRUE(run.waitForOutput("tiny-gpt2: ")) << run.err();
@@ -133,8 +172,12 @@ TEST_F(ProcessesTest, ASecondStopKills) {
   kill(run.rank(1), SIGSTOP);
   kill(run.launcher(), SIGINT);
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  kill(run.launcher(), SIGINT);
+  kill(run.launcher(), SIGTERM);
   EXPECT_EQ(run.wait(30), 128 + SIGINT) << run.err();
+  // mpirun wakes the ranks before it kills them: the first stop may still be done.
+  if (run.err().find("reciperun: stopped after step ") != 0)
+    EXPECT_EQ(run.err(), "reciperun: ended at once, as asked; only checkpoints that were complete stay\n");
+  EXPECT_EQ(run.err().find('\n'), run.err().size() - 1) << run.err();
   EXPECT_TRUE(run.nothingIsLeft());
 }
 

@@ -53,6 +53,33 @@ TEST_F(ReciperunTest, StepsAndIntervals) {
   EXPECT_EQ(weights(), (std::vector<float>{0.875f, -0.5f})) << "the initial weights";
 }
 
+TEST_F(ReciperunTest, OptionsWithoutEffectAreRefused) {
+  const std::string start = "step.bin --set data.path=t.tok ";
+  expectError(start + "--allow-changes", "reciperun: error: --allow-changes must come with --resume\n");
+  expectError(start + "--hostfile t.tok", "reciperun: error: --hostfile must come with --nodes of at least 2\n");
+  expectError(start + "--nodes 1 --hostfile t.tok", "--hostfile must come with --nodes of at least 2\n");
+  for (const char *option : {"--set optim.lr=1", "--nodes 2", "--resume", "--steps 1", "--output-dir x"})
+    expectError(std::string("step.bin --print-manifest ") + option,
+                "reciperun: error: --print-manifest must be the only option, got " +
+                    std::string(option).substr(0, std::string(option).find(' ')) + "\n");
+  for (const char *option : {"--hostfile", "--max-restarts"}) {
+    run(start + "--nodes 2 " + option + " 2", [] {
+      setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+      setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+    });
+    EXPECT_EQ(code, 1);
+    EXPECT_EQ(err, std::string("reciperun: error: ") + option +
+                       " is for the reciperun that starts ranks, not for a rank that was started\n");
+  }
+}
+
+TEST_F(ReciperunTest, ATimeIsANumber) {
+  for (const char *text : {"nan", "-nan", "inf", "0", "1s"}) {
+    expectError(std::string("step.bin --set data.path=t.tok --timeout ") + text, "reciperun: error: --timeout: ");
+    EXPECT_FALSE(exists("output"));
+  }
+}
+
 TEST_F(ReciperunTest, Refusals) {
   folder.write("text", "no step at all");
   folder.write("cut.bin", bytesOf(makeLineStep()).substr(0, 5000));

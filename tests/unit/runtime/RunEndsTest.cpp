@@ -51,6 +51,19 @@ TEST_F(RunEndsTest, ASecondHangUpDoesNotKill) {
   expectStopped(SIGHUP);
 }
 
+TEST_F(RunEndsTest, ASecondStopOfAnyKindKills) {
+  for (auto [one, other] : {std::pair(SIGTERM, SIGINT), std::pair(SIGINT, SIGTERM)}) {
+    std::unique_ptr<ChildProcess> child = start("--overwrite");
+    // Both arrive at once: the first has no time to end the run.
+    kill(child->id(), SIGSTOP);
+    kill(child->id(), one);
+    kill(child->id(), other);
+    kill(child->id(), SIGCONT);
+    finish(*child);
+    EXPECT_TRUE(code == -one || code == -other) << code << " " << err;
+  }
+}
+
 TEST_F(RunEndsTest, UnderNohupARunOutlivesTheTerminal) {
   std::unique_ptr<ChildProcess> child = start("", [] { std::signal(SIGHUP, SIG_IGN); });
   kill(child->id(), SIGHUP);

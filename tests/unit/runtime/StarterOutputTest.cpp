@@ -31,6 +31,24 @@ TEST(StarterOutputTest, AnErrorOfSeveralRanksPassesOnce) {
   EXPECT_TRUE(shown.output.sawError());
 }
 
+TEST(StarterOutputTest, OnceAskedOnlyOursPasses) {
+  Shown shown;
+  shown.output.take("before\n");
+  shown.output.passOnlyOurs();
+  shown.output.take("[vm:1] *** Process received signal ***\nmpirun(+0x1)[0x5]\nreciperun: bye\nSegmentation");
+  shown.output.take(" fault\n*** End of error message ***");
+  shown.output.end();
+  EXPECT_EQ(shown.text, "before\nreciperun: bye\n");
+}
+
+TEST(StarterOutputTest, TheStopIsNoticed) {
+  Shown shown;
+  shown.output.take("reciperun: st");
+  EXPECT_FALSE(shown.output.sawStop());
+  shown.output.take("opped after step 3 of 9, as asked\n");
+  EXPECT_TRUE(shown.output.sawStop());
+}
+
 TEST(StarterOutputTest, ADeathIsUnderstood) {
   Shown shown;
   std::string text = rule +
