@@ -157,8 +157,7 @@ private:
       return false;
     }
     std::string json;
-    if (!writeJson(entry.value, key.name, json, draft.configKeys, report))
-      return false;
+    writeJson(entry.value, key.name, json, draft.configKeys, draft.configRefused, report);
     sectionOf(draft.recipe, key).GetReflection()->SetString(&sectionOf(draft.recipe, key), key.field, json);
     return true;
   }

@@ -18,6 +18,7 @@ struct Draft {
   std::map<std::string, Place> valuePlace; // key -> where its value is
   std::map<std::string, Place> sections;   // section -> where it begins
   std::set<std::string> refused;           // keys with a reported problem
+  std::set<std::string> configRefused;     // keys of model.config with a value that JSON cannot have
   std::map<std::string, Place> configKeys; // of model.config: path such as rope_scaling.factor -> where
 };
 

@@ -34,6 +34,8 @@ std::optional<ModelConfig> modelConfig(const Draft &draft, Diagnostics &diagnost
     ModelConfig config;
     config.json = model.config();
     config.source = diagnostics.locate(draft.given.at("model.config"));
+    config.name = "model.config";
+    config.refused = draft.configRefused;
     for (auto &[path, place] : draft.configKeys)
       config.keys[path] = diagnostics.locate(place);
     return config;

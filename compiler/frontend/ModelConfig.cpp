@@ -27,18 +27,19 @@ bool isJsonNumber(llvm::StringRef text) {
 
 class JsonWriter {
 public:
-  JsonWriter(std::string name, std::string &json, std::map<std::string, Place> &places, const Report &report)
-      : name(std::move(name)), stream(json), out(stream), places(places), report(report) {}
+  JsonWriter(std::string name, std::string &json, std::map<std::string, Place> &places, std::set<std::string> &refused,
+             const Report &report)
+      : name(std::move(name)), stream(json), out(stream), places(places), refused(refused), report(report) {}
 
-  bool write(const YamlNode &node, const std::string &path) {
+  // key: the path without the places in lists.
+  void write(const YamlNode &node, const std::string &path, const std::string &key) {
     switch (node.kind) {
     case YamlNode::Null:
-      out.value(nullptr);
-      return true;
+      return out.value(nullptr);
     case YamlNode::Scalar:
-      return writeScalar(node, path);
+      return writeScalar(node, path, key);
     case YamlNode::List:
-      return writeList(node, path);
+      return writeList(node, path, key);
     case YamlNode::Map:
       return writeMap(node, path);
     }
@@ -46,46 +47,36 @@ public:
   }
 
 private:
-  bool writeScalar(const YamlNode &node, const std::string &path) {
+  void writeScalar(const YamlNode &node, const std::string &path, const std::string &key) {
     const std::string &text = node.text;
-    if (node.quoted) {
-      out.value(text);
-      return true;
-    }
-    if (text == "true" || text == "false") {
+    if (!node.quoted && (text == "true" || text == "false"))
       out.value(text == "true");
-      return true;
-    }
-    if (numberKind(text) != NumberKind::NotANumber)
-      return writeNumber(node, path);
-    out.value(text);
-    return true;
+    else if (!node.quoted && numberKind(text) != NumberKind::NotANumber)
+      writeNumber(node, path, key);
+    else
+      out.value(text);
   }
 
-  bool writeNumber(const YamlNode &node, const std::string &path) {
+  void writeNumber(const YamlNode &node, const std::string &path, const std::string &key) {
     double value;
     const char *begin = node.text.data() + (node.text[0] == '+');
     if (std::from_chars(begin, node.text.data() + node.text.size(), value).ec != std::errc()) {
       report(node.place, "'" + child(name, path) + "' must fit a double, got " + node.text);
-      out.value(nullptr);
-      return false;
+      refused.insert(key);
+      return out.value(node.text);
     }
     // Only YAML has the spellings +1, 007, .5 and 1.
     out.rawValue(isJsonNumber(node.text) ? node.text : numberText(value));
-    return true;
   }
 
-  bool writeList(const YamlNode &node, const std::string &path) {
-    bool good = true;
+  void writeList(const YamlNode &node, const std::string &path, const std::string &key) {
     out.array([&] {
       for (auto [i, item] : llvm::enumerate(node.items))
-        good &= write(item, path + "[" + std::to_string(i) + "]");
+        write(item, path + "[" + std::to_string(i) + "]", key);
     });
-    return good;
   }
 
-  bool writeMap(const YamlNode &node, const std::string &path) {
-    bool good = true;
+  void writeMap(const YamlNode &node, const std::string &path) {
     out.object([&] {
       for (const YamlEntry &entry : node.entries) {
         std::string inner = child(path, entry.key);
@@ -96,17 +87,17 @@ private:
           continue;
         }
         out.attributeBegin(entry.key);
-        good &= write(entry.value, inner);
+        write(entry.value, inner, inner);
         out.attributeEnd();
       }
     });
-    return good;
   }
 
   std::string name;
   llvm::raw_string_ostream stream;
   llvm::json::OStream out;
   std::map<std::string, Place> &places;
+  std::set<std::string> &refused;
   const Report &report;
 };
 
@@ -150,12 +141,14 @@ Diagnostic jsonError(const std::string &file, const std::string &text) {
 
 Diagnostic ModelConfig::errorAt(const std::string &path, std::string message) const {
   auto found = keys.find(path);
+  if (!name.empty() && llvm::StringRef(message).starts_with("'" + path + "'"))
+    message.insert(1, name + ".");
   return {found == keys.end() ? source : found->second, std::move(message)};
 }
 
-bool writeJson(const YamlNode &node, const std::string &name, std::string &json, std::map<std::string, Place> &places,
-               const Report &report) {
-  return JsonWriter(name, json, places, report).write(node, "");
+void writeJson(const YamlNode &node, const std::string &name, std::string &json, std::map<std::string, Place> &places,
+               std::set<std::string> &refused, const Report &report) {
+  JsonWriter(name, json, places, refused, report).write(node, "", "");
 }
 
 std::variant<std::string, Diagnostic> readTextFile(const std::string &path) {

@@ -11,6 +11,7 @@
 #include "compiler/frontend/YamlTree.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -21,16 +22,19 @@ struct ModelConfig {
   std::string json;                     // text of a JSON object
   Location source;                      // the file, or where model.config begins in the recipe
   std::map<std::string, Location> keys; // path such as rope_scaling.factor -> where it is
+  std::set<std::string> refused;        // paths with a reported problem; JSON has some text for their value
+  std::string name;                     // "model.config" of one in the recipe; empty: a file
 
-  // A problem with the value at path; "" or an unknown path: with the configuration as a whole.
+  // A problem with the value at path; "" or an unknown path: with the configuration as a whole. A message that begins
+  // with the path in quotes gets the name before it.
   Diagnostic errorAt(const std::string &path, std::string message) const;
 };
 
 // A YAML mapping as JSON text on one line, keys in the order given; numbers keep their spelling where JSON has it.
 // name: the dotted name for messages. places: filled with path -> place of the key. Of a key that is there twice, which
-// is reported, the first counts. False if there is no such JSON.
-bool writeJson(const YamlNode &node, const std::string &name, std::string &json, std::map<std::string, Place> &places,
-               const Report &report);
+// is reported, the first counts. refused: takes the path of each number that JSON cannot have, which is reported too.
+void writeJson(const YamlNode &node, const std::string &name, std::string &json, std::map<std::string, Place> &places,
+               std::set<std::string> &refused, const Report &report);
 
 // A small UTF-8 file: a recipe or a config.json.
 std::variant<std::string, Diagnostic> readTextFile(const std::string &path);

@@ -17,7 +17,8 @@ static void checkConfig(const frontend::ModelDraft &model, std::vector<frontend:
   std::vector<models::ConfigProblem> found;
   (void)models::readModel(model.type, model.config.json, facts, found);
   for (const models::ConfigProblem &problem : found)
-    problems.push_back(model.config.errorAt(problem.key, problem.text));
+    if (!model.config.refused.count(problem.key))
+      problems.push_back(model.config.errorAt(problem.key, problem.text));
 }
 
 std::unique_ptr<Session> openSession(const std::string &recipePath, const std::vector<std::string> &sets) {

@@ -73,12 +73,15 @@ const Row rows[] = {
     {"ConfigOfAnotherModel", "recipec compile with-config.recipe -o x.bin --set model.config_path=bert.json",
      "@bert.json:1:2: error: 'model_type' must be \"gpt2\" or null, got \"bert\""},
     {"ConfigKeyMisspelt", "recipec compile gpt2.recipe -o x.bin --set model.config.n_embed=24",
-     "--set model.config.n_embed=24: error: 'n_embed' is not a key of this configuration; did you mean 'n_embd'?"},
+     "--set model.config.n_embed=24: error: 'model.config.n_embed' is not a key of this configuration; did you mean "
+     "'n_embd'?"},
     {"ConfigHeads", "recipec compile llama.recipe -o x.bin --set model.config.num_key_value_heads=3",
-     "--set model.config.num_key_value_heads=3: error: 'num_key_value_heads' must divide num_attention_heads, got 3 "
+     "--set model.config.num_key_value_heads=3: error: 'model.config.num_key_value_heads' must divide "
+     "num_attention_heads, got 3 "
      "and 4"},
     {"SequenceTooLong", "recipec compile llama.recipe -o x.bin --set data.seq_length=33",
-     "llama.recipe:15:5: error: 'max_position_embeddings' must be at least the recipe's seq_length, got 32 and 33"},
+     "llama.recipe:15:5: error: 'model.config.max_position_embeddings' must be at least the recipe's seq_length, got "
+     "32 and 33"},
 
     // Places that cannot be written.
     {"CompileUnderAFile", "recipec compile gpt2.recipe -o text.txt/x.bin",

@@ -56,20 +56,22 @@ TEST(RecipecTest, AllProblemsComeInOneRun) {
   space.files().write("many.recipe", "model:\n"
                                      "  type: gpt2\n"
                                      "  config: {vocab_size: 256.5, n_embd: 33, n_embd: 34, n_positions: 8,\n"
-                                     "           n_layer: 1, n_head: 2, hidden_actt: gelu}\n"
+                                     "           n_layer: 1e999, n_head: 2, hidden_actt: gelu}\n"
                                      "data: {path: text.tok, seq_length: 16, batch_size: x}\n"
                                      "optim: {lr: -1, max_steps: 4}\n");
   Outcome outcome = space.run("recipec check many.recipe");
   EXPECT_EQ(outcome.code, 1);
-  for (const char *line : {"many.recipe:3:43: error: 'model.config.n_embd' is already given at 3:31\n",
-                           "many.recipe:5:52: error: 'data.batch_size' must be a whole number, got x\n",
-                           "many.recipe:6:13: error: 'optim.lr' must be >= 1e-30 and <= 1000, got -1\n",
-                           "hidden_actt' is not a key of this configuration; did you mean 'activation_function'?\n",
-                           "vocab_size' must be an integer from 1 to 2147483647, got 256.5\n",
-                           "n_head' must divide n_embd, got 2 and 33\n",
-                           "n_positions' must be at least the recipe's seq_length, got 8 and 16\n"})
+  for (const char *line :
+       {"many.recipe:3:43: error: 'model.config.n_embd' is already given at 3:31\n",
+        "many.recipe:4:21: error: 'model.config.n_layer' must fit a double, got 1e999\n",
+        "many.recipe:5:52: error: 'data.batch_size' must be a whole number, got x\n",
+        "many.recipe:6:13: error: 'optim.lr' must be >= 1e-30 and <= 1000, got -1\n",
+        "error: 'model.config.hidden_actt' is not a key of this configuration; did you mean 'activation_function'?\n",
+        "error: 'model.config.vocab_size' must be an integer from 1 to 2147483647, got 256.5\n",
+        "error: 'model.config.n_head' must divide n_embd, got 2 and 33\n",
+        "error: 'model.config.n_positions' must be at least the recipe's seq_length, got 8 and 16\n"})
     EXPECT_TRUE(has(outcome.err, line)) << line << outcome.err;
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 7) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 8) << outcome.err;
 
   // A file, and a sequence length that nobody knows.
   space.files().write("many.json", R"({"n_embd": 33, "n_embd": 33, "n_layer": "x", "n_layer": "x", "vocab_size": 256,
