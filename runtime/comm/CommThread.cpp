@@ -107,7 +107,7 @@ absl::Status CommThread::execute(const AllReduce &op, Ticket ticket) {
       if (stop)
         return absl::CancelledError("the communication was stopped");
       RCP_RETURN_IF_ERROR(comm.failureElsewhere());
-      if (idle > options.timeoutSeconds)
+      if (idle > options.timeoutSeconds && comm.secondsSinceFileWork() > options.timeoutSeconds)
         return stalled(op, ticket, idle);
     }
     backoff.pause();

@@ -12,8 +12,8 @@ namespace recipe::rt {
 
 struct CommOptions {
   std::byte *staging = nullptr; // abi::kAllReduceStagingBytes, 64-byte aligned
-  double timeoutSeconds = 600;  // a collective without progress for so long has failed
-  std::vector<int> cpus;        // where the thread may run; empty: as its maker
+  double timeoutSeconds = 600; // a collective has failed without progress for so long, in which no rank worked on files
+  std::vector<int> cpus;       // where the thread may run; empty: as its maker
 };
 
 /// One thread issues and waits, in any order of waiting. Everybody's order of issuing must be the same. The thread

@@ -37,7 +37,7 @@ absl::Status recipe::rt::waitFor(Communicator &comm, absl::Span<const Communicat
         break;
       if (double idle = backoff.idleSeconds(); idle > 0.001) {
         RCP_RETURN_IF_ERROR(comm.failureElsewhere());
-        if (idle > timeoutSeconds)
+        if (idle > timeoutSeconds && comm.secondsSinceFileWork() > timeoutSeconds)
           return noAnswer(comm, timeoutSeconds);
       }
       backoff.pause();

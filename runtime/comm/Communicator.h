@@ -5,6 +5,7 @@
 #include "absl/types/span.h"
 #include "runtime/base/Status.h"
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,32 @@ public:
   virtual std::string describeMissing(uint64_t collective) { return ""; }
   /// This rank has come to that collective.
   virtual void reached(uint64_t collective) {}
+  /// This rank begins (+1) or has ended (-1) work on files, which takes as long as it takes (FileWork).
+  virtual void workOnFiles(int change) {}
+  /// Since another rank was last known to live and to work on files: such a rank is late, not lost.
+  virtual double secondsSinceFileWork() { return std::numeric_limits<double>::infinity(); }
 
   static constexpr int kTags = 1 << 15;
   /// Tags from here on belong to the small collectives below.
   static constexpr int kSmallCollectives = kTags - 16;
+};
+
+/// While it exists, others wait for this rank for as long as it shows life: a disk may be slow. Not for a piece of work
+/// that waits for other ranks.
+class FileWork {
+public:
+  /// Null: there is nobody to wait.
+  explicit FileWork(Communicator *comm) : comm(comm) { tell(1); }
+  ~FileWork() { tell(-1); }
+  FileWork(const FileWork &) = delete;
+  FileWork &operator=(const FileWork &) = delete;
+
+private:
+  void tell(int change) {
+    if (comm)
+      comm->workOnFiles(change);
+  }
+  Communicator *comm;
 };
 
 /// The only rank of a run. No transfer exists.
@@ -58,7 +81,8 @@ public:
 };
 
 /// Waits for all of them: spins for at most 50 us, then sleeps between tests. DeadlineExceeded if nothing of it has
-/// become complete for `timeoutSeconds`; the transfers are then still in flight and the run cannot go on.
+/// become complete for `timeoutSeconds` in which no rank worked on files; the transfers are then still in flight and
+/// the run cannot go on.
 absl::Status waitFor(Communicator &comm, absl::Span<const Communicator::Request> requests, double timeoutSeconds);
 
 /// Small collectives for starting, stopping and agreeing; all ranks call the same ones in the same order, one at a

@@ -22,7 +22,7 @@ struct Heartbeat::Packet {
   int32_t rank;
   int32_t failure; // absl::StatusCode; 0: none
   int32_t reported;
-  int32_t unused;
+  int32_t fileWorks; // pieces of work on files that are going on
   int64_t step;
   uint64_t collective;
   char reason[1024]; // of the failure, ends with 0
@@ -117,6 +117,7 @@ void Heartbeat::send() {
   packet.rank = rank;
   packet.failure = int32_t(ownFailure.code());
   packet.reported = reportedHere;
+  packet.fileWorks = ownFileWorks;
   packet.step = ownStep;
   packet.collective = ownCollective;
   std::string reason(ownFailure.message().substr(0, sizeof packet.reason - 1));
@@ -140,6 +141,8 @@ void Heartbeat::take(const Packet &packet) {
   peer.heard = nowNanoseconds();
   peer.step = packet.step;
   peer.collective = std::max(peer.collective, packet.collective);
+  if (packet.fileWorks > 0)
+    fileWorkSeen = peer.heard;
   if (packet.failure != 0 && failedRank < 0) {
     failedRank = packet.rank;
     std::string reason(packet.reason, strnlen(packet.reason, sizeof packet.reason));
@@ -152,6 +155,11 @@ void Heartbeat::take(const Packet &packet) {
 absl::Status Heartbeat::failureElsewhere() const {
   std::lock_guard<std::mutex> lock(mutex);
   return failure;
+}
+
+double Heartbeat::secondsSinceFileWork() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return fileWorkSeen == 0 ? std::numeric_limits<double>::infinity() : double(nowNanoseconds() - fileWorkSeen) * 1e-9;
 }
 
 bool Heartbeat::silent(const Peer &peer) const { return double(nowNanoseconds() - peer.heard) * 1e-9 > silence; }

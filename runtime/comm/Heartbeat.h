@@ -27,6 +27,11 @@ public:
   void setStep(int64_t step) { ownStep = step; }
   void setCollective(uint64_t collective) { ownCollective = collective; }
 
+  /// This rank begins (+1) or has ended (-1) a piece of work on files.
+  void workOnFiles(int change) { ownFileWorks += change; }
+  /// Since another rank last said that it works on files; infinite if none has.
+  double secondsSinceFileWork() const;
+
   /// The first failure that another rank told of: its own words under its rank.
   absl::Status failureElsewhere() const;
   /// Ranks that are silent, or else those that have not come to the collective (0: not asked).
@@ -62,11 +67,13 @@ private:
   std::array<uint8_t, 16> token{}; // of the run: datagrams of others are not for us
   std::atomic<int64_t> ownStep{-1};
   std::atomic<uint64_t> ownCollective{0};
+  std::atomic<int> ownFileWorks{0};
 
   mutable std::mutex mutex; // of all that follows
   std::condition_variable changed;
-  std::vector<Peer> peers; // by rank; one's own is unused
-  int failedRank = -1;     // the first that told of a failure
+  std::vector<Peer> peers;  // by rank; one's own is unused
+  int64_t fileWorkSeen = 0; // nanoseconds
+  int failedRank = -1;      // the first that told of a failure
   absl::Status failure;
   absl::Status ownFailure;
   bool reportedHere = false, reportedElsewhere = false;
@@ -88,6 +95,8 @@ public:
   absl::Status failureElsewhere() override { return heartbeat.failureElsewhere(); }
   std::string describeMissing(uint64_t collective) override { return heartbeat.describeMissing(collective); }
   void reached(uint64_t collective) override { heartbeat.setCollective(collective); }
+  void workOnFiles(int change) override { heartbeat.workOnFiles(change); }
+  double secondsSinceFileWork() override { return heartbeat.secondsSinceFileWork(); }
 
 private:
   Communicator &comm;

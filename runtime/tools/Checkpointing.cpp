@@ -22,7 +22,10 @@ static std::string utcNow() {
 Checkpointing::Checkpointing(Executor &executor, const CheckpointingOptions &options)
     : executor(executor), options(options), identity(describeRun(executor.step(), executor.keys(), options.dataHash)),
       writer(executor.cpus()) {
-  executor.beforeUpdate([this] { return writer.waitUntilRead(); });
+  executor.beforeUpdate([this] {
+    FileWork work(this->options.communicator);
+    return writer.waitUntilRead();
+  });
 }
 
 Checkpointing::~Checkpointing() { executor.beforeUpdate(nullptr); }
@@ -32,6 +35,7 @@ absl::StatusOr<std::vector<StateFile>> Checkpointing::state() {
 }
 
 absl::Status Checkpointing::checkRoom() {
+  FileWork work(options.communicator);
   RCP_ASSIGN_OR_RETURN(std::vector<StateFile> files, state());
   RCP_ASSIGN_OR_RETURN(CheckpointSize size, checkpointSize(files));
   std::string what = checkpointsFolder(options.outputDir);
@@ -79,6 +83,7 @@ absl::Status Checkpointing::choose() {
 }
 
 absl::Status Checkpointing::load() {
+  FileWork work(options.communicator);
   if (!writes()) {
     RCP_ASSIGN_OR_RETURN(from->manifest, readManifest(from->path));
   }
@@ -99,6 +104,7 @@ absl::StatusOr<int64_t> Checkpointing::restore() {
 absl::Status Checkpointing::settle() { return agreed(writes() ? forget() : absl::OkStatus()); }
 
 absl::Status Checkpointing::forget() {
+  FileWork work(options.communicator);
   RCP_RETURN_IF_ERROR(forgetBeyond(options.outputDir, newest));
   // A run that was killed between a save and its retention left more.
   RCP_RETURN_IF_ERROR(keepNewest(checkpointsFolder(options.outputDir), keepLast()));
@@ -141,6 +147,7 @@ void Checkpointing::tell() {
 absl::Status Checkpointing::afterStep(int64_t updates) {
   if (!writes())
     return absl::OkStatus();
+  FileWork work(options.communicator);
   tell();
   int64_t interval = executor.keys().integer("logging.ckpt_interval", 0);
   if (interval == 0 || updates % interval != 0)
@@ -154,6 +161,7 @@ absl::Status Checkpointing::afterStep(int64_t updates) {
 absl::Status Checkpointing::end(int64_t updates) { return agreed(writes() ? saveLast(updates) : absl::OkStatus()); }
 
 absl::Status Checkpointing::saveLast(int64_t updates) {
+  FileWork work(options.communicator);
   RCP_RETURN_IF_ERROR(writer.waitUntilDurable());
   tell();
   if (newest == updates)

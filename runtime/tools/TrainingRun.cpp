@@ -81,6 +81,8 @@ public:
 
 private:
   explicit TrainingRun(const RunOptions &options) : options(options) {}
+  /// Null: the only rank.
+  Communicator *communicator() const { return options.ranks ? &options.ranks->communicator() : nullptr; }
   absl::Status begin();
   absl::Status restore();
   absl::Status openMonitor();
@@ -139,6 +141,7 @@ absl::StatusOr<std::unique_ptr<TrainingRun>> TrainingRun::prepare(const RunOptio
     RCP_RETURN_IF_ERROR(chooseRestart(options, run->outputDir));
   RCP_ASSIGN_OR_RETURN(run->initialWeights, openInitialWeights(loaded, options));
   if (isFirst(options)) {
+    FileWork work(run->communicator());
     RCP_ASSIGN_OR_RETURN(OutputFolder folder, openFolder(loaded, run->outputDir, options));
     run->folder.emplace(std::move(folder));
   }
@@ -190,6 +193,7 @@ absl::Status TrainingRun::begin() {
 }
 
 absl::Status TrainingRun::openMonitor() {
+  FileWork work(communicator());
   const recipe::abi::Manifest &m = executor->step().manifest();
   MonitorOptions monitorOptions;
   monitorOptions.metricsPath = folder->metricsPath();
@@ -225,8 +229,10 @@ absl::Status TrainingRun::trainOne(int64_t step) {
     return absl::FailedPreconditionError(
         absl::StrCat("step ", step + 1, ": ", reason, "; the update was not applied and no weights were written"));
   }
-  if (monitor)
+  if (monitor) {
+    FileWork work(communicator());
     monitor->afterStep(result);
+  }
   int64_t interval = executor->keys().integer("logging.eval_interval", 0);
   if (interval > 0 && (step + 1) % interval == 0)
     RCP_RETURN_IF_ERROR(evaluate(step + 1));
@@ -239,12 +245,15 @@ absl::Status TrainingRun::evaluate(int64_t updates) {
   double begin = nowSeconds();
   RCP_ASSIGN_OR_RETURN(EvaluationResult result, executor->evaluate(*data.evaluation));
   evaluated = updates;
-  if (monitor)
+  if (monitor) {
+    FileWork work(communicator());
     monitor->afterEvaluation(updates, result, nowSeconds() - begin);
+  }
   return absl::OkStatus();
 }
 
 absl::Status TrainingRun::writeWeights() {
+  FileWork work(communicator());
   RCP_ASSIGN_OR_RETURN(std::vector<TensorView> tensors, huggingFaceTensors(executor->step(), [&](uint32_t buffer) {
                          return executor->bufferData(buffer);
                        }));

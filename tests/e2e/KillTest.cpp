@@ -84,6 +84,17 @@ TEST_F(KillTest, ASlowDiskHoldsUpdatesBackAndNothingElse) {
   run.expectSameEnd("slow");
 }
 
+// Rank 0 writes for longer than the others wait for a rank that is lost.
+TEST_F(KillTest, ASlowDiskEndsNoRunOnSeveralNodes) {
+  run.updates = 2;
+  run.space.must("recipec compile gpt2.recipe --set data.batch_size=8 --set optim.grad_accum_steps=2 -o small.bin");
+  const std::string often = "--set logging.ckpt_interval=1 --threads 1";
+  run.space.must(run.command("--output-dir whole " + often, "small.bin"));
+  run.space.must(preload + " FAULT_DELAY_MS=1500 " +
+                 run.command("--output-dir slow --nodes 2 --timeout 2 " + often, "small.bin"));
+  run.expectSameEnd("slow");
+}
+
 TEST_F(KillTest, AFullDiskAtEveryPointOfASave) {
   run.runWhole(saving);
   long calls = countCalls(saving);

@@ -62,6 +62,29 @@ TEST(HeartbeatTest, ALateRankIsNamedWithItsStep) {
   });
 }
 
+// A slow disk is no reason to give a rank up, as long as it shows life.
+TEST(HeartbeatTest, ARankThatWorksOnFilesIsWaitedFor) {
+  for (bool lives : {true, false})
+    onRanks(3, [&](Communicator &comm) {
+      auto heartbeat = beat(comm, 0.5);
+      WatchedCommunicator watched(comm, *heartbeat);
+      if (comm.rank() == 0) {
+        FileWork work(&watched);
+        sleepFor(0.2);
+        if (!lives)
+          heartbeat.reset();
+        sleepFor(1.3);
+      }
+      if (comm.rank() == 0 && !lives)
+        return;
+      absl::Status status = barrier(watched, 0.5);
+      EXPECT_EQ(status.ok(), lives) << status;
+      if (!lives)
+        EXPECT_NE(status.message().find("rank 0 (host "), std::string::npos) << status;
+      sleepFor(0.3);
+    });
+}
+
 TEST(HeartbeatTest, OneRankReportsForAll) {
   std::atomic<int> reports{0}, byRankZero{0};
   onRanks(4, [&](Communicator &comm) {
