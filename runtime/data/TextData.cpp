@@ -93,6 +93,7 @@ absl::StatusOr<TextData> openTextData(const TextDataOptions &options) {
   std::vector<TokenRange> ranges = std::move(split.heldOut);
   if (!options.evalPath.empty()) {
     RCP_ASSIGN_OR_RETURN(Files held, openAll({options.evalPath}, options, files.front().get()));
+    data.evaluationHash = hashOf(held);
     ranges.clear();
     for (const auto &file : held)
       ranges.push_back({file, 0, file->tokenCount()});

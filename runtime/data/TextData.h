@@ -29,7 +29,8 @@ struct TextDataOptions {
 };
 
 struct TextData {
-  std::string trainingHash; // of data.path's tokens in their order, wherever the files lie: SHA-256 of payload hashes
+  std::string trainingHash;   // of data.path's tokens in their order, wherever the files lie: SHA-256 of payload hashes
+  std::string evaluationHash; // likewise of data.eval_path; empty: not set
   std::unique_ptr<SampleStream> training;
   std::unique_ptr<EvaluationSet> evaluation; // null: neither evalPath nor evalFraction
 };

@@ -34,6 +34,8 @@ public:
   absl::StatusOr<int64_t> restore();
   /// Whether restore() found the state in the output folder itself, whose metrics then go on.
   bool goesOn() const { return from && from->sameFolder; }
+  /// What restore() has loaded; null: nothing.
+  const CheckpointManifest *loaded() const { return from ? &from->manifest : nullptr; }
   /// Once nothing can refuse the run any more: removes from the output folder what is beyond the state that training
   /// goes on from, and says where that came from.
   absl::Status settle();

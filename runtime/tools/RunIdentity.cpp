@@ -24,8 +24,7 @@ static bool shapesTraining(const std::string &key) {
          absl::StartsWith(key, "precision.");
 }
 
-/// One spelling for one number.
-static std::string canonical(RunTimeKey::Kind kind, const std::string &text) {
+std::string recipe::rt::canonicalValue(RunTimeKey::Kind kind, const std::string &text) {
   double number;
   if (kind != RunTimeKey::NUMBER || !absl::SimpleAtod(text, &number))
     return text;
@@ -45,7 +44,7 @@ CheckpointManifest recipe::rt::describeRun(const abi::Step &step, const RunTimeK
       run.settings[entry.key()] = entry.value();
   for (const RunTimeKey &key : step.run_time_keys())
     if (std::string value = keys.text(key.key(), ""); shapesTraining(key.key()) && !value.empty())
-      run.settings[key.key()] = canonical(key.kind(), value);
+      run.settings[key.key()] = canonicalValue(key.kind(), value);
   run.settings[globalBatchName] = absl::StrCat(m.global_batch());
   run.settings[dataName] = dataHash;
   return run;

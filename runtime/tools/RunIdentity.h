@@ -11,6 +11,9 @@ namespace recipe::rt {
 /// A manifest without step, samples, files and provenance. `dataHash` stands for the tokens that are trained on.
 CheckpointManifest describeRun(const abi::Step &step, const RunTimeKeys &keys, const std::string &dataHash);
 
+/// One spelling for one number; other kinds as they are.
+std::string canonicalValue(abi::RunTimeKey::Kind kind, const std::string &text);
+
 /// How a run differs from the one that wrote a checkpoint, a line for each difference.
 struct RunDifferences {
   std::vector<std::string> fatal;      // the state or the place in the data would mean something else

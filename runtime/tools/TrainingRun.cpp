@@ -13,6 +13,7 @@
 #include "runtime/tools/Checkpointing.h"
 #include "runtime/tools/OutputFolder.h"
 #include "runtime/tools/Profile.h"
+#include "runtime/tools/RankAgreement.h"
 #include "runtime/tools/RankProcess.h"
 
 using namespace recipe::rt;
@@ -77,6 +78,8 @@ public:
   static absl::StatusOr<std::unique_ptr<TrainingRun>> prepare(const RunOptions &options);
   /// Whether the run ends where it is. All ranks do, or none.
   absl::StatusOr<bool> stops();
+  /// Refuses ranks that would train different things.
+  absl::Status requireSameRun();
   absl::StatusOr<bool> run();
 
 private:
@@ -85,6 +88,7 @@ private:
   Communicator *communicator() const { return options.ranks ? &options.ranks->communicator() : nullptr; }
   absl::Status begin();
   absl::Status restore();
+  absl::Status requireSameState(bool initialized);
   absl::Status openMonitor();
   absl::StatusOr<int64_t> train();
   absl::Status trainOne(int64_t step);
@@ -161,6 +165,39 @@ absl::StatusOr<std::unique_ptr<TrainingRun>> TrainingRun::prepare(const RunOptio
   return run;
 }
 
+absl::Status TrainingRun::requireSameRun() {
+  // Read once more: the loaded step has lost parts of the file.
+  absl::StatusOr<std::string> step = digestOfFile(options.stepPath);
+  RCP_RETURN_IF_ERROR(agree(options.ranks->communicator(), step.status(), options.timeoutSeconds));
+  const RunTimeKeys &keys = executor->keys();
+  SharedParts parts = {{"the step", *step}};
+  for (SharedPart &part : sharedKeys(executor->step(), keys))
+    parts.push_back(std::move(part));
+  parts.push_back({"--steps", absl::StrCat(last)});
+  parts.push_back({"whether --resume is given", options.resume.empty() ? "no" : "yes"});
+  parts.push_back({"whether 'model.init_from' is set", keys.text("model.init_from", "").empty() ? "no" : "yes"});
+  parts.push_back({"the data of 'data.path'", "SHA-256 " + data.trainingHash.substr(0, 16)});
+  parts.push_back({"the data of 'data.eval_path'",
+                   data.evaluationHash.empty() ? "none" : "SHA-256 " + data.evaluationHash.substr(0, 16)});
+  return requireSame(options.ranks->communicator(), parts, options.timeoutSeconds);
+}
+
+/// What was read from files; what the seed gives is the same everywhere.
+absl::Status TrainingRun::requireSameState(bool initialized) {
+  SharedPart part;
+  if (const CheckpointManifest *manifest = checkpoints->loaded())
+    part = {"the checkpoint to resume from", digestOfCheckpoint(*manifest)};
+  if (initialized) {
+    RCP_ASSIGN_OR_RETURN(std::vector<StateFile> state, checkpointState(executor->step(), [&](uint32_t buffer) {
+                           return executor->bufferData(buffer);
+                         }));
+    part.name = "the weights of 'model.init_from'";
+    RCP_ASSIGN_OR_RETURN(part.value, digestOfTensors(state[0]));
+  }
+  return part.name.empty() ? absl::OkStatus()
+                           : requireSame(options.ranks->communicator(), {part}, options.timeoutSeconds);
+}
+
 absl::Status TrainingRun::restore() {
   CheckpointingOptions checkpointing;
   checkpointing.outputDir = outputDir;
@@ -177,9 +214,10 @@ absl::Status TrainingRun::restore() {
   executor->initialize();
   if (initialWeights)
     initialWeights->load(executor->step(), [&](uint32_t buffer) { return executor->bufferData(buffer); });
+  bool initialized = initialWeights.has_value();
   initialWeights.reset();
   RCP_ASSIGN_OR_RETURN(first, checkpoints->restore());
-  return absl::OkStatus();
+  return options.ranks ? requireSameState(initialized) : absl::OkStatus();
 }
 
 absl::Status TrainingRun::begin() {
@@ -311,6 +349,8 @@ absl::StatusOr<bool> recipe::rt::runTraining(const RunOptions &options) {
     RCP_RETURN_IF_ERROR(agree(options.ranks->communicator(), run.status(), options.timeoutSeconds));
   }
   RCP_RETURN_IF_ERROR(run.status());
+  if (options.ranks)
+    RCP_RETURN_IF_ERROR((*run)->requireSameRun());
   RCP_ASSIGN_OR_RETURN(bool stopped, (*run)->stops());
   if (stopped) {
     absl::FPrintF(options.err, "reciperun: stopped before training began, as asked\n");

@@ -110,6 +110,68 @@ TEST_F(ProcessesTest, WhatAllRanksRefuseIsSaidOnce) {
   EXPECT_EQ(space.listing(), before);
 }
 
+// Each rank has its own command line, files and folder; replicas that differ would train on without a word.
+TEST_F(ProcessesTest, RanksThatWouldTrainDifferentThingsAreRefused) {
+  for (int rank : {0, 1}) {
+    std::string dir = "rank" + std::to_string(rank);
+    space.must("mkdir " + dir + "; cp step.bin text.tok " + dir);
+    // Under one name, other bytes: a checkpoint, initial weights.
+    std::string seed = " --set experiment.seed=" + std::to_string(rank);
+    space.must(train("--steps 2" + seed, dir + "/source"));
+    space.must("mkdir " + dir + "/hf; cp " + dir + "/source/model.safetensors " + dir + "/hf");
+  }
+  space.must("tr a-y b-z < text.txt > other.txt; recipedata tokenize other.txt -o other.tok");
+  space.must("recipec compile gpt2.recipe --set data.batch_size=4 --set optim.grad_accum_steps=4 --set optim.eps=1e-6 "
+             "-o other.bin");
+  space.must("cp other.tok other.bin rank1");
+  auto both = [&](const std::string &first, const std::string &second) {
+    auto context = [](int rank, const std::string &arguments) {
+      return "-n 1 --wdir rank" + std::to_string(rank) + " reciperun " + arguments + " --output-dir run";
+    };
+    return space.run("mpirun --allow-run-as-root --oversubscribe " + context(0, first) + " : " + context(1, second));
+  };
+  struct Case {
+    std::string first, second, message;
+  };
+  const Case cases[] = {
+      {"step.bin --set optim.lr=1e-3", "step.bin --set optim.lr=1e-2",
+       "rank 1: 'optim.lr' must be the same on all ranks, got 0.01 and 0.001 on rank 0"},
+      {"step.bin", "step.bin --set experiment.seed=7",
+       "rank 1: 'experiment.seed' must be the same on all ranks, got 7 and 0 on rank 0"},
+      {"step.bin", "step.bin --set logging.ckpt_interval=2",
+       "rank 1: 'logging.ckpt_interval' must be the same on all ranks, got 2 and 0 on rank 0"},
+      {"step.bin --set logging.eval_interval=2", "step.bin --set logging.eval_interval=3",
+       "rank 1: 'logging.eval_interval' must be the same on all ranks, got 3 and 2 on rank 0"},
+      {"step.bin", "step.bin --steps 2", "rank 1: --steps must be the same on all ranks, got 2 and 4 on rank 0"},
+      {"step.bin", "other.bin", "rank 1: the step must be the same on all ranks, got SHA-256 "},
+      {"step.bin", "step.bin --set data.path=other.tok",
+       "rank 1: the data of 'data.path' must be the same on all ranks, got SHA-256 "},
+      {"step.bin --set data.eval_path=text.tok", "step.bin --set data.eval_path=other.tok",
+       "rank 1: the data of 'data.eval_path' must be the same on all ranks, got SHA-256 "},
+      {"step.bin", "step.bin --resume source",
+       "rank 1: whether --resume is given must be the same on all ranks, got yes and no on rank 0"},
+      {"step.bin", "step.bin --set model.init_from=hf",
+       "rank 1: whether 'model.init_from' is set must be the same on all ranks, got yes and no on rank 0"},
+      {"step.bin --set model.init_from=hf", "step.bin --set model.init_from=hf",
+       "rank 1: the weights of 'model.init_from' must be the same on all ranks, got SHA-256 "},
+      {"step.bin --resume source", "step.bin --resume source",
+       "rank 1: the checkpoint to resume from must be the same on all ranks, got step 2, SHA-256 "},
+  };
+  for (const Case &one : cases) {
+    Outcome outcome = both(one.first, one.second);
+    EXPECT_EQ(outcome.code, 1) << one.second;
+    std::string line = "reciperun: error: " + one.message;
+    EXPECT_NE(outcome.err.find(line), std::string::npos) << one.second << "\n" << outcome.err;
+    EXPECT_EQ(outcome.err.find("reciperun: error: "), outcome.err.rfind("reciperun: error: ")) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(space.files().path("rank0/run/model.safetensors"))) << one.second;
+  }
+  // Another spelling, another path and what only rank 0 heeds are no differences.
+  space.must("cp text.tok rank1/moved.tok");
+  Outcome outcome = both("step.bin --set optim.lr=1e-3", "step.bin --set optim.lr=0.001 --set data.path=moved.tok "
+                                                         "--set logging.keep_last=3 --threads 1");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+}
+
 TEST_F(ProcessesTest, SelftestIsGood) {
   for (int nodes : {2, 4}) {
     Outcome outcome = space.must("reciperun selftest --nodes " + std::to_string(nodes));
