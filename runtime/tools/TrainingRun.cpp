@@ -15,6 +15,7 @@
 #include "runtime/tools/Profile.h"
 #include "runtime/tools/RankAgreement.h"
 #include "runtime/tools/RankProcess.h"
+#include <filesystem>
 
 using namespace recipe::rt;
 
@@ -29,13 +30,13 @@ static absl::StatusOr<std::string> folderName(const LoadedStep &loaded, const Ru
 }
 
 static absl::StatusOr<OutputFolder> openFolder(const LoadedStep &loaded, const std::string &path,
-                                               const RunOptions &options) {
+                                               const RunOptions &options, bool startsAnew) {
   // What cannot be written at the end is refused now; the shapes tell how long it will be.
   RCP_ASSIGN_OR_RETURN(std::vector<TensorView> tensors,
                        huggingFaceTensors(*loaded.step, [](uint32_t) -> const std::byte * { return nullptr; }));
   OutputFolderOptions folderOptions;
   folderOptions.overwrite = options.overwrite;
-  folderOptions.resume = resumesOutputFolder(options.resume, path);
+  folderOptions.resume = startsAnew || resumesOutputFolder(options.resume, path);
   RCP_ASSIGN_OR_RETURN(folderOptions.weightBytes, safetensorsBytes(tensors, WeightsMetadata));
   return OutputFolder::open(path, folderOptions);
 }
@@ -103,26 +104,40 @@ private:
   std::string outputDir;
   std::optional<OutputFolder> folder; // of rank 0
   std::unique_ptr<Checkpointing> checkpoints;
-  int64_t first = 0;      // updates done before this run
-  int64_t last = 0;       // done after it
-  int64_t evaluated = -1; // updates at the newest evaluation
+  bool startsAnew = false; // --resume without a checkpoint so far
+  int64_t first = 0;       // updates done before this run
+  int64_t last = 0;        // done after it
+  int64_t evaluated = -1;  // updates at the newest evaluation
 };
 
 } // namespace
 
-/// How the launcher's restart goes on: from this run's newest checkpoint, or once more as it was asked to.
-static absl::Status chooseRestart(RunOptions &options, const std::string &outputDir) {
+/// What rank 0 finds in the output folder: "some" checkpoints, "weights" without any, or "none" of both.
+static absl::StatusOr<std::string> findResults(const RunOptions &options, const std::string &outputDir) {
   std::string found;
   if (isFirst(options)) {
     RCP_ASSIGN_OR_RETURN(std::vector<int64_t> steps, listCheckpoints(checkpointsFolder(outputDir)));
-    found = steps.empty() ? "none" : "some";
+    std::error_code ignored;
+    found = !steps.empty()                                                       ? "some"
+            : std::filesystem::exists(outputDir + "/model.safetensors", ignored) ? "weights"
+                                                                                 : "none";
   }
   if (options.ranks)
     RCP_RETURN_IF_ERROR(broadcast(options.ranks->communicator(), found, options.timeoutSeconds));
-  if (found == "some")
+  return found;
+}
+
+/// A restart of the launcher goes on from this run's newest checkpoint, or once more as it was asked to. Whoever was
+/// interrupted before the first checkpoint has nothing to go on from: `startsAnew`.
+static absl::Status chooseBeginning(RunOptions &options, const std::string &outputDir, bool &startsAnew) {
+  RCP_ASSIGN_OR_RETURN(std::string found, findResults(options, outputDir));
+  if (options.restarted && found == "some")
     options.resume = "latest";
-  else
+  else if (options.restarted)
     options.overwrite = true; // what is there is this run's
+  startsAnew = options.resume == "latest" && (found == "none" || (options.restarted && found == "weights"));
+  if (startsAnew)
+    options.resume.clear();
   return absl::OkStatus();
 }
 
@@ -141,12 +156,11 @@ absl::StatusOr<std::unique_ptr<TrainingRun>> TrainingRun::prepare(const RunOptio
   RCP_ASSIGN_OR_RETURN(LoadedStep loaded, load(options));
   RCP_ASSIGN_OR_RETURN(run->last, lastUpdate(loaded.keys, options.steps));
   RCP_ASSIGN_OR_RETURN(run->outputDir, folderName(loaded, options));
-  if (options.restarted)
-    RCP_RETURN_IF_ERROR(chooseRestart(options, run->outputDir));
+  RCP_RETURN_IF_ERROR(chooseBeginning(options, run->outputDir, run->startsAnew));
   RCP_ASSIGN_OR_RETURN(run->initialWeights, openInitialWeights(loaded, options));
   if (isFirst(options)) {
     FileWork work(run->communicator());
-    RCP_ASSIGN_OR_RETURN(OutputFolder folder, openFolder(loaded, run->outputDir, options));
+    RCP_ASSIGN_OR_RETURN(OutputFolder folder, openFolder(loaded, run->outputDir, options, run->startsAnew));
     run->folder.emplace(std::move(folder));
   }
   RCP_ASSIGN_OR_RETURN(run->data, openData(loaded));
@@ -227,6 +241,8 @@ absl::Status TrainingRun::begin() {
         absl::StrCat("--steps must not end before the checkpoint, got ", last, " and its step ", first));
   RCP_RETURN_IF_ERROR(executor->begin(*data.training, first));
   RCP_RETURN_IF_ERROR(checkpoints->settle());
+  if (startsAnew)
+    absl::FPrintF(options.out, "no checkpoint in %s yet: training begins at step 0\n", printable(outputDir));
   return isFirst(options) ? openMonitor() : absl::OkStatus();
 }
 

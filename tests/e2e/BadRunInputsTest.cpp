@@ -93,7 +93,6 @@ const Row rows[] = {
     // Checkpoints.
     {"NothingToResumeFrom", RESUME "nowhere",
      "reciperun: error: nowhere: must be a checkpoint or the output folder of a run, found "},
-    {"NoCheckpointYet", RESUME "latest", "reciperun: error: x/checkpoints: no checkpoint found\n"},
     {"ResumeFromText", RESUME "text.txt",
      "reciperun: error: text.txt: must be a checkpoint or the output folder of a run, found "},
     {"WeightsOfCheckpointDamaged", RESUME "flipped",

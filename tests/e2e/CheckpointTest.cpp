@@ -129,8 +129,30 @@ TEST_F(CheckpointTest, MetricsGoOnWithoutDoubleLines) {
     EXPECT_EQ(lines[size_t(i)]["step"], i + 1);
 }
 
+// One command is right after every interruption, whatever the run had reached.
+TEST_F(CheckpointTest, ResumeBeforeTheFirstCheckpointBeginsAnew) {
+  run.runWhole();
+  run.space.must("mkdir -p empty killed/checkpoints/step-00000004.partial; cp whole/metrics.jsonl killed; touch "
+                 "killed/reciperun.lock killed/checkpoints/step-00000004.partial/model.safetensors");
+  for (std::string dir : {"missing", "empty", "killed"}) {
+    Outcome outcome = run.space.must(run.command("--output-dir " + dir + " --resume"));
+    EXPECT_NE(outcome.out.find("no checkpoint in " + dir + " yet: training begins at step 0\n"), std::string::npos)
+        << outcome.out;
+    run.expectSameEnd(dir);
+    outcome = run.space.must(run.command("--output-dir " + dir + " --resume"));
+    EXPECT_EQ(outcome.out.find("no checkpoint in "), std::string::npos) << outcome.out;
+  }
+  run.space.must(run.command("--output-dir source --set experiment.seed=5"));
+  const std::string from = " --set model.init_from=source";
+  run.space.must(run.command("--output-dir direct" + from));
+  run.space.must(run.command("--output-dir repeated --resume" + from));
+  EXPECT_TRUE(run.space.files().read("direct/model.safetensors") ==
+              run.space.files().read("repeated/model.safetensors"));
+}
+
 TEST_F(CheckpointTest, Refusals) {
-  expectRefusal("--output-dir none --resume", "none/checkpoints: no checkpoint found");
+  run.space.must("mkdir weights; touch weights/model.safetensors");
+  expectRefusal("--output-dir weights --resume", "weights/checkpoints: no checkpoint found");
   run.runWhole("--set logging.ckpt_interval=4");
   expectRefusal("--output-dir whole", "whole: must not hold results of another run, found ");
   expectRefusal("--output-dir x --resume nowhere",
