@@ -112,10 +112,11 @@ private:
 
 } // namespace
 
-/// What rank 0 finds in the output folder: "some" checkpoints, "weights" without any, or "none" of both.
+/// What rank 0 finds in the output folder: "some" checkpoints, "weights" without any, or "none" of both. A run that
+/// does not go on from there does not look: opening the folder tells what is wrong with it.
 static absl::StatusOr<std::string> findResults(const RunOptions &options, const std::string &outputDir) {
-  std::string found;
-  if (isFirst(options)) {
+  std::string found = "none";
+  if (isFirst(options) && (options.restarted || options.resume == "latest")) {
     RCP_ASSIGN_OR_RETURN(std::vector<int64_t> steps, listCheckpoints(checkpointsFolder(outputDir)));
     std::error_code ignored;
     found = !steps.empty()                                                       ? "some"
