@@ -26,13 +26,13 @@ using Lines = std::vector<std::string>;
 } // namespace
 
 TEST(Executor, TheStateIsStillBeforeTheUpdate) {
+  LineSource source{LineShape{}}; // outlives the executor, whose prefetcher reads ahead
   auto loaded = rt::loadStep(bytesOf(makeLineStep()), {});
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   rt::ExecutorOptions options;
   options.threads = 2;
   auto executor = rt::Executor::create(std::move(*loaded), options);
   ASSERT_TRUE(executor.ok()) << executor.status();
-  LineSource source{LineShape{}};
   (*executor)->initialize();
   ASSERT_TRUE((*executor)->begin(source, 0).ok());
   auto line = [&] {
