@@ -55,6 +55,7 @@ double GeluOp::getFlops() { return 27 * elements(getX()); }
 double GeluGradOp::getFlops() { return 35 * elements(getX()); }
 double SwigluOp::getFlops() { return 24 * elements(getGate()); }
 double SwigluGradOp::getFlops() { return 30 * elements(getGate()); }
+double CastOp::getFlops() { return elements(getX()); }
 double DropoutOp::getFlops() { return elements(getX()); }
 double FillOp::getFlops() { return 0; }
 double InitNormalOp::getFlops() { return 40 * elements(getResult()); }

@@ -15,11 +15,13 @@
 //   I addInt, subInt, andInt, orInt, xorInt (I, I) modulo 2^32; I shl, lshr (I, unsigned constant)
 //   B ult(I, I)                 unsigned less
 //   F toFloat(I)                signed conversion; formulas pass values of at most 2^24, so it is exact
-//   static constexpr bool kLibm exp, log, cos2pi are P's libmExp, libmLog, libmCos2Pi, not the f32 sequences
+//   static constexpr bool kLibm exp, log, cos2pi are P's libmExp, libmLog, libmCos2Pi, not the f32 sequences; nothing
+//   is
+//                               rounded to bf16
 // Every method exists alike for AVX2 and AVX-512 vectors. All f32 policies run with FTZ and DAZ.
 //
 // Names by subject:
-//   functions    maxOf expOf logOf cos2PiOf sigmoidOf
+//   functions    maxOf roundToBF16 expOf logOf cos2PiOf sigmoidOf
 //   random       threefry2x32 (Threefry.h), dropoutKey, initKey, offsetCounter, dropoutKeep, applyDropout, normalOf
 //   activations  geluOf geluGradOf swigluOf swigluGradOf
 //   norms        reciprocalStd layerNormOutput normXhat layerNormDx rmsNormOutput rmsNormXhat rmsNormDx
@@ -40,6 +42,24 @@ namespace recipe::train {
 
 // a > b ? a : b; b when either is NaN (the x86 instruction max(a, b)).
 template <class P> typename P::F maxOf(P &p, typename P::F a, typename P::F b) { return p.select(p.gt(a, b), a, b); }
+
+// The f32 whose upper half is x as a bf16: rounded to nearest even, denormals to zero of their sign, a NaN quiet. What
+// the instruction vcvtneps2bf16 gives, on every bit pattern. fp64 does not round.
+template <class P> typename P::F roundToBF16(P &p, typename P::F x) {
+  if constexpr (P::kLibm) {
+    return x;
+  } else {
+    using I = typename P::I;
+    I bits = p.bitcastToInt(x), magnitude = p.andInt(bits, p.constantInt(0x7fffffffu));
+    I tie = p.andInt(p.lshr(bits, 16), p.constantInt(1));
+    I rounded = p.addInt(bits, p.addInt(tie, p.constantInt(0x7fffu)));
+    rounded =
+        p.selectInt(p.ult(magnitude, p.constantInt(0x00800000u)), p.andInt(bits, p.constantInt(0x80000000u)), rounded);
+    rounded =
+        p.selectInt(p.ult(p.constantInt(0x7f800000u), magnitude), p.orInt(bits, p.constantInt(0x00400000u)), rounded);
+    return p.bitcastToFloat(p.andInt(rounded, p.constantInt(0xffff0000u)));
+  }
+}
 
 // e^x. At most 0.9 ulp from the exact value (tests/numerics). exp(0) = 1; above 88.722839 (the largest x whose result
 // is finite): +inf; where the result would not be a normal number: +0; NaN gives NaN. x = n ln 2 + r, |r| <= ln 2 / 2;

@@ -1,4 +1,5 @@
-// Ops without a derivative by meaning: leaves, backward ops, and what happens after the gradient.
+// Ops without a derivative by meaning: leaves, backward ops, and what happens after the gradient. Casts are put in when
+// gradients are there already.
 #include "dialects/train/Train.h"
 
 using namespace mlir;
@@ -21,6 +22,7 @@ RECIPE_NO_GRADIENT(AttentionGradOp)
 RECIPE_NO_GRADIENT(GeluGradOp)
 RECIPE_NO_GRADIENT(SwigluGradOp)
 RECIPE_NO_GRADIENT(LinearCrossEntropyGradOp)
+RECIPE_NO_GRADIENT(CastOp)
 RECIPE_NO_GRADIENT(FillOp)
 RECIPE_NO_GRADIENT(InitNormalOp)
 RECIPE_NO_GRADIENT(TreeMergeOp)

@@ -45,6 +45,7 @@ LogicalResult EmbeddingGradOp::inferLayouts(Layouts in, Results &out) {
 }
 
 LogicalResult AddOp::inferLayouts(Layouts in, Results &out) { return elementwise(*this, in, out); }
+LogicalResult CastOp::inferLayouts(Layouts in, Results &out) { return elementwise(*this, in, out); }
 LogicalResult BiasAddOp::inferLayouts(Layouts in, Results &out) {
   LayoutRule rule(*this, in, out);
   if (failed(rule.expectNoPartial(2)) || failed(rule.expectAlike(0, -1, 1, 0)))

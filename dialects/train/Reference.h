@@ -1,7 +1,8 @@
 // Host tensors and the context in which a train op's reference meaning is evaluated.
 //
 // Two modes share one implementation (a template over a scalar policy, Formulas.h): `fp64`, where every float is a
-// double and functions come from libm, and `exact`, which reproduces the native kernels bit for bit in f32.
+// double and functions come from libm, and `exact`, which reproduces the native kernels bit for bit in f32. A tensor of
+// bf16 is held as floats: in `exact` those that a bf16 can be, in `fp64` not rounded at all.
 #ifndef DIALECTS_TRAIN_REFERENCE_H
 #define DIALECTS_TRAIN_REFERENCE_H
 

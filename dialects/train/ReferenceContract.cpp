@@ -4,6 +4,32 @@
 using namespace mlir;
 using namespace recipe::train;
 
+namespace {
+
+template <class F> struct Matrix {
+  const F *values;
+  int64_t row, column; // strides
+};
+
+// continueProduct for bf16 operands: terms in pairs, the odd one first. In fp64, where nothing is rounded, ascending.
+template <class P>
+void continuePairs(P p, int64_t m, int64_t n, int64_t begin, int64_t end, Matrix<typename P::F> lhs,
+                   const typename P::F *rhs, typename P::F *acc) {
+  if constexpr (P::kLibm) {
+    continueProduct(p, m, n, begin, end, lhs.values, lhs.row, lhs.column, rhs, acc);
+  } else {
+    const std::vector<typename P::F> nothing(n); // the term that fills up an odd range
+    for (int64_t k = begin; k < end; k += 2) {
+      bool whole = k + 1 < end;
+      continueProduct(p, m, n, 0, 1, whole ? lhs.values + (k + 1) * lhs.column : nothing.data(), whole ? lhs.row : 0, 0,
+                      whole ? rhs + (k + 1) * n : nothing.data(), acc);
+      continueProduct(p, m, n, 0, 1, lhs.values + k * lhs.column, lhs.row, 0, rhs + k * n, acc);
+    }
+  }
+}
+
+} // namespace
+
 LogicalResult ContractOp::evaluate(ReferenceContext &context, Operands operands, Results results) {
   ContractForm form = getForm();
   size_t pairs = getLhs().size();
@@ -28,8 +54,12 @@ LogicalResult ContractOp::evaluate(ReferenceContext &context, Operands operands,
         int64_t k = operands[pair]->size() / m;
         const int64_t *range = ranges.data() + (segment * pairs + pair) * 2;
         bool tn = form == ContractForm::TN;
-        continueProduct(p, m, n, range[0], range[1], valuesOf<P>(operands[pair]), tn ? 1 : k, tn ? m : 1,
-                        rhs[pair].data(), acc.data());
+        Matrix<F> left{valuesOf<P>(operands[pair]), tn ? 1 : k, tn ? m : 1};
+        if (isBF16(getLhs()[pair]))
+          continuePairs(p, m, n, range[0], range[1], left, rhs[pair].data(), acc.data());
+        else
+          continueProduct(p, m, n, range[0], range[1], left.values, left.row, left.column, rhs[pair].data(),
+                          acc.data());
       }
       chains.push_back(std::move(acc));
     }

@@ -14,6 +14,17 @@ LogicalResult AddOp::evaluate(ReferenceContext &context, Operands operands, Resu
   });
 }
 
+LogicalResult CastOp::evaluate(ReferenceContext &context, Operands operands, Results results) {
+  bool narrows = isBF16(getResult());
+  return inMode(context, [&](auto p) {
+    using P = decltype(p);
+    auto *x = valuesOf<P>(operands[0]);
+    auto *y = allocate<P>(results[0], getResult());
+    for (int64_t i = 0, n = results[0].size(); i < n; ++i)
+      y[i] = narrows ? roundToBF16(p, x[i]) : x[i];
+  });
+}
+
 LogicalResult BiasAddOp::evaluate(ReferenceContext &context, Operands operands, Results results) {
   return inMode(context, [&](auto p) {
     using P = decltype(p);

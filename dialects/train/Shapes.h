@@ -9,6 +9,7 @@ namespace recipe::train {
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType());
 }
+inline bool isBF16(mlir::Value value) { return tensorType(value).getElementType().isBF16(); }
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return tensorType(value).getShape(); }
 
 // Product of all dimensions but the last.

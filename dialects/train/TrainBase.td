@@ -16,6 +16,7 @@ def Train_Dialect : Dialect {
   let description = [{
     A module holds `train.variable` symbols (parameters, optimizer state, gradients) and `train.graph` symbols, each a
     straight line of ops on static tensors. Activations are `tensor<BxTxCxf32>` for one micro-batch: B samples, T positions.
+    Tensors of bf16 are made by `train.cast` alone; which ops take them shows in their operand types.
     The order of every reduction is part of an op's meaning: docs/numerics.md.
   }];
   let useDefaultAttributePrinterParser = 1;
@@ -62,6 +63,8 @@ class Train_Op<string mnemonic, list<Trait> traits = []> : Op<Train_Dialect, mne
 }
 
 def Train_F32 : StaticShapeTensorOf<[F32]>;
+def Train_BF16 : StaticShapeTensorOf<[BF16]>;
+def Train_Float : StaticShapeTensorOf<[F32, BF16]>;
 def Train_I32 : StaticShapeTensorOf<[I32]>;
 
 #endif

@@ -37,6 +37,12 @@ def Train_BiasGradOp : Train_Op<"bias_grad", [Pure]> {
   let results = (outs Train_F32:$result);
 }
 
+def Train_CastOp : Train_Op<"cast", [Pure]> {
+  let summary = "f32 to bf16, rounded to nearest even, denormals to zero; or bf16 to f32, exact";
+  let arguments = (ins Train_Float:$x);
+  let results = (outs Train_Float:$result);
+}
+
 def Train_ContractOp : Train_Op<"contract", [Pure, AttrSizedOperandSegments]> {
   let summary = "Sum of matrix products with a canonical reduction order";
   let description = [{
@@ -48,8 +54,11 @@ def Train_ContractOp : Train_Op<"contract", [Pure, AttrSizedOperandSegments]> {
     combined by the balanced tree of adjacent pairs. With an accumulator (form tn, one segment) the chain starts there. One segment = one chain over all of K.
     `out_segments` ([segment][2], a partition of N) states the segments of the result's last dimension for the contraction that
     the gradient of lhs runs over it; absent: one segment.
+    Operands are all f32 or all bf16; accumulator and result are f32. bf16 ranges begin at even numbers (form tn: so does each sample, that is, positions
+    are even) and run in pairs (k, k + 1), the odd term first, as the instruction vdpbf16ps does; a range of odd length ends with a
+    pair whose second term is +0.0 x +0.0.
   }];
-  let arguments = (ins Variadic<Train_F32>:$lhs, Variadic<Train_F32>:$rhs, Optional<Train_F32>:$accumulator,
+  let arguments = (ins Variadic<Train_Float>:$lhs, Variadic<Train_Float>:$rhs, Optional<Train_F32>:$accumulator,
     Train_ContractFormAttr:$form, DenseI64ArrayAttr:$segments, OptionalAttr<DenseI64ArrayAttr>:$out_segments);
   let results = (outs Train_F32:$result);
 }

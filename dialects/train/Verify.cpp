@@ -27,6 +27,14 @@ LogicalResult BiasAddOp::verify() {
   return expectShape(*this, "the result", getResult(), shapeOf(getX()));
 }
 
+LogicalResult CastOp::verify() {
+  if (failed(expectShape(*this, "the result", getResult(), shapeOf(getX()))))
+    return failure();
+  if (tensorType(getX()).getElementType() == tensorType(getResult()).getElementType())
+    return emitOpError("must change the element type, got: ") << getX().getType() << " and " << getResult().getType();
+  return success();
+}
+
 // The M, N and K of one pair; leading dimensions flattened.
 static void pairSizes(ContractForm form, ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs, int64_t &m, int64_t &n,
                       int64_t &kLeft, int64_t &kRight) {
@@ -89,6 +97,28 @@ static LogicalResult verifySegments(ContractOp op, ArrayRef<int64_t> contracted,
   return success();
 }
 
+// One type for all operands; in bf16 no pair of terms lies in two segments or in two samples.
+static LogicalResult verifyElementTypes(ContractOp op) {
+  Type first = tensorType(op.getLhs()[0]).getElementType();
+  for (ValueRange side : {ValueRange(op.getLhs()), ValueRange(op.getRhs())})
+    for (Value value : side)
+      if (tensorType(value).getElementType() != first)
+        return op.emitOpError("all operands must have one element type, got: ")
+               << op.getLhs()[0].getType() << " and " << value.getType();
+  if (!first.isBF16())
+    return success();
+  if (op.getForm() == ContractForm::TN)
+    for (Value lhs : op.getLhs())
+      if (int64_t positions = shapeOf(lhs).drop_back().back(); positions % 2 != 0)
+        return op.emitOpError("positions of bf16 operands must be even, got: ") << lhs.getType();
+  ArrayRef<int64_t> segments = op.getSegments();
+  for (size_t i = 0; i < segments.size(); i += 2)
+    if (segments[i] % 2 != 0 && segments[i] != segments[i + 1])
+      return op.emitOpError("segments of bf16 operands must begin at even numbers, got: [")
+             << segments[i] << ", " << segments[i + 1] << ")";
+  return success();
+}
+
 LogicalResult ContractOp::verify() {
   if (getLhs().empty() || getLhs().size() != getRhs().size())
     return emitOpError("needs as many left as right operands and at least one, got: ")
@@ -119,7 +149,7 @@ LogicalResult ContractOp::verify() {
     return failure();
   if (getAccumulator() && failed(expectShape(*this, "'accumulator'", getAccumulator(), result)))
     return failure();
-  return verifySegments(*this, contracted, n);
+  return success(succeeded(verifySegments(*this, contracted, n)) && succeeded(verifyElementTypes(*this)));
 }
 
 static LogicalResult verifyNorm(Operation *op, Value x, Value gain, Value result, ValueRange rowStats, double eps) {

@@ -7,6 +7,9 @@ namespace recipe::select {
 
 static LogicalResult contract(Operation *op, const step::TargetInfo &target, KernelPlan &plan) {
   auto contract = cast<train::ContractOp>(op);
+  Type elementType = cast<RankedTensorType>(contract.getLhs()[0].getType()).getElementType();
+  if (!elementType.isF32())
+    return op->emitError("no kernel rule covers contractions but those of f32, got ") << elementType;
   auto elements = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
   GemmShape shape;
   shape.form = contract.getForm();

@@ -37,6 +37,28 @@ protected:
   FlushDenormals flush;
 };
 
+TEST_F(Formulas, bf16RoundsToNearestEven) {
+  auto rounded = [&](uint32_t bits) { return bitsOf(roundToBF16(p, floatOf(bits))); };
+  EXPECT_EQ(rounded(0x3f800000), 0x3f800000u);
+  EXPECT_EQ(rounded(0x3f807fff), 0x3f800000u);
+  EXPECT_EQ(rounded(0x3f808000), 0x3f800000u); // ties
+  EXPECT_EQ(rounded(0x3f818000), 0x3f820000u);
+  EXPECT_EQ(rounded(0x3f808001), 0x3f810000u);
+  EXPECT_EQ(rounded(0xbfffffff), 0xc0000000u); // into the exponent
+  EXPECT_EQ(rounded(0x7f7f7fff), 0x7f7f0000u);
+  EXPECT_EQ(rounded(0x7f7f8000), 0x7f800000u); // overflow
+  EXPECT_EQ(rounded(0xff7fffff), 0xff800000u);
+  EXPECT_EQ(rounded(0xff800000), 0xff800000u);
+  EXPECT_EQ(rounded(0x7f800001), 0x7fc00000u); // NaN whose upper half is infinity
+  EXPECT_EQ(rounded(0xffffffff), 0xffff0000u);
+  EXPECT_EQ(rounded(0x80000000), 0x80000000u);
+  EXPECT_EQ(rounded(0x007fffff), 0u); // denormals
+  EXPECT_EQ(rounded(0x807fffff), 0x80000000u);
+  EXPECT_EQ(rounded(0x00800000), 0x00800000u);
+  Fp64Policy exact;
+  EXPECT_EQ(roundToBF16(exact, 0.1), 0.1);
+}
+
 void checkExp(float x) {
   ExactPolicy p;
   float y = expOf(p, x);

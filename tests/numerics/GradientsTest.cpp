@@ -333,6 +333,7 @@ INSTANTIATE_TEST_SUITE_P(Ops, Gradients, testing::ValuesIn(withGradient),
                          [](const auto &info) { return StringRef(info.param.op).drop_front(6).str(); });
 
 const char *const withoutGradient[] = {
+    "train.cast",
     "train.adamw",
     "train.attention_grad",
     "train.bias_grad",

@@ -1,6 +1,7 @@
 #include "tests/numerics/KernelHarness.h"
 #include "compiler/target/cpu/Compile.h"
 #include "dialects/step/Step.h"
+#include "dialects/train/Formulas.h"
 #include "dialects/train/Policies.h"
 #include "dialects/train/Train.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -145,26 +146,47 @@ HostTensor emptyOf(Type type) {
   auto tensorType = cast<RankedTensorType>(type);
   HostTensor tensor;
   tensor.shape.assign(tensorType.getShape().begin(), tensorType.getShape().end());
-  if (tensorType.getElementType().isF32()) {
-    tensor.type = HostTensor::Type::F32;
-    tensor.f32.resize(tensor.size());
-  } else {
+  if (tensorType.getElementType().isInteger(32)) {
     tensor.type = HostTensor::Type::I32;
     tensor.i32.resize(tensor.size());
+  } else {
+    tensor.type = HostTensor::Type::F32;
+    tensor.f32.resize(tensor.size());
   }
   return tensor;
 }
 
-const char *bytesOf(const HostTensor &tensor) {
-  return tensor.type == HostTensor::Type::F32 ? reinterpret_cast<const char *>(tensor.f32.data())
-                                              : reinterpret_cast<const char *>(tensor.i32.data());
+// A tensor as kernels see it. bf16 is the upper half of the float that holds it.
+std::vector<char> bytesOf(const HostTensor &tensor, Type type) {
+  auto copyOf = [](const auto &values) {
+    const char *begin = reinterpret_cast<const char *>(values.data());
+    return std::vector<char>(begin, begin + values.size() * sizeof(values[0]));
+  };
+  if (tensor.type == HostTensor::Type::I32)
+    return copyOf(tensor.i32);
+  if (!cast<RankedTensorType>(type).getElementType().isBF16())
+    return copyOf(tensor.f32);
+  std::vector<uint16_t> halves;
+  for (float value : tensor.f32)
+    halves.push_back(uint16_t(train::ExactPolicy::bitcastToInt(value) >> 16));
+  return copyOf(halves);
+}
+
+std::vector<float> floatsAt(const void *memory, int64_t count, bool bf16) {
+  std::vector<float> floats(count);
+  if (!bf16) {
+    std::memcpy(floats.data(), memory, count * 4);
+    return floats;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    floats[i] = train::ExactPolicy::bitcastToFloat(uint32_t(static_cast<const uint16_t *>(memory)[i]) << 16);
+  return floats;
 }
 
 bool sameFloat(float a, float b) { return std::memcmp(&a, &b, 4) == 0 || (std::isnan(a) && std::isnan(b)); }
 
-void expectSame(const HostTensor &expected, const void *actual, const std::string &what) {
+void expectSame(const HostTensor &expected, const std::vector<float> &values, const std::string &what) {
   int64_t differences = 0, first = -1;
-  const float *values = static_cast<const float *>(actual);
   for (int64_t i = 0; i < expected.size(); ++i)
     if (!sameFloat(expected.f32[i], values[i])) {
       first = differences++ ? first : i;
@@ -188,6 +210,8 @@ void expectSameParams(const rcp_step_params_v1 &expected, const rcp_step_params_
 
 struct Reference {
   std::vector<HostTensor> operands, results;
+  std::vector<std::vector<char>> bytes; // of operands
+  std::vector<bool> isBF16;             // of results
   rcp_step_params_v1 before{}, after{};
 };
 
@@ -199,6 +223,15 @@ bool evaluate(const KernelCase &c, Operation *op, Reference &reference) {
   }
   if (c.prepare)
     c.prepare(reference.operands);
+  for (auto [type, operand] : llvm::zip(op->getOperandTypes(), reference.operands)) {
+    train::ExactPolicy policy;
+    if (cast<RankedTensorType>(type).getElementType().isBF16())
+      for (float &value : operand.f32)
+        value = train::roundToBF16(policy, value);
+    reference.bytes.push_back(bytesOf(operand, type));
+  }
+  for (Type type : op->getResultTypes())
+    reference.isBF16.push_back(cast<RankedTensorType>(type).getElementType().isBF16());
   reference.before.struct_bytes = sizeof(rcp_step_params_v1);
   reference.before.abi_version = RCP_ABI_VERSION;
   if (c.params)
@@ -226,12 +259,12 @@ struct NativeRun {
   // Result `shared.first` lies over operand `shared.second`, or nowhere when negative.
   void check(bool reversed, std::pair<int64_t, int64_t> shared, const std::string &what) const {
     std::vector<GuardedMemory> operands, results, temps;
-    for (const HostTensor &operand : reference.operands) {
-      operands.emplace_back(operand.size() * 4);
-      std::memcpy(operands.back().data(), bytesOf(operand), operand.size() * 4);
+    for (const std::vector<char> &bytes : reference.bytes) {
+      operands.emplace_back(int64_t(bytes.size()));
+      std::memcpy(operands.back().data(), bytes.data(), bytes.size());
     }
-    for (const HostTensor &result : reference.results)
-      results.emplace_back(result.size() * 4);
+    for (auto [result, isBF16] : llvm::zip_equal(reference.results, reference.isBF16))
+      results.emplace_back(result.size() * (isBF16 ? 2 : 4));
     for (int64_t bytes : plan.temps)
       temps.emplace_back(bytes);
     auto resultPlace = [&](int64_t i) {
@@ -258,10 +291,11 @@ struct NativeRun {
     }
 
     for (auto [i, result] : llvm::enumerate(reference.results))
-      expectSame(result, resultPlace(i), what + ", result " + std::to_string(i));
-    for (auto [i, operand] : llvm::enumerate(reference.operands))
+      expectSame(result, floatsAt(resultPlace(i), result.size(), reference.isBF16[i]),
+                 what + ", result " + std::to_string(i));
+    for (auto [i, bytes] : llvm::enumerate(reference.bytes))
       if (int64_t(i) != shared.second)
-        EXPECT_EQ(std::memcmp(bytesOf(operand), operands[i].data(), operand.size() * 4), 0)
+        EXPECT_EQ(std::memcmp(bytes.data(), operands[i].data(), bytes.size()), 0)
             << what << ": operand " << i << " changed";
     expectSameParams(reference.after, params, what);
   }

@@ -27,7 +27,7 @@ Fill constant(double value);
 Fill ids(int64_t limit, double invalid = 0.0);
 
 struct KernelOperand {
-  std::string type; // "2x3x17xf32"
+  std::string type; // "2x3x17xf32"; a bf16 operand is rounded after it is filled
   Fill fill = normal();
 };
 

@@ -26,20 +26,21 @@ struct Contraction {
   std::vector<int64_t> k;            // of each pair, nn and nt
   std::vector<SegmentList> segments; // of each pair
   bool accumulate = false;
+  std::string type = "f32"; // of the pairs
 };
 
 KernelCase caseOf(const std::string &name, const Contraction &c) {
   KernelCase result{name, "train.contract", "", {}, {}};
   std::string tokens = list(c.tokens, "x");
   size_t pairs = c.segments.size();
-  auto size = [](auto... dimensions) { return list({dimensions...}, "x") + "xf32"; };
+  auto size = [&](auto... dimensions) { return list({dimensions...}, "x") + "x" + c.type; };
   for (size_t i = 0; i < pairs; ++i)
     result.operands.push_back({tokens + "x" + size(c.form == "tn" ? c.rows : c.k[i])});
   for (size_t i = 0; i < pairs; ++i)
     result.operands.push_back({c.form == "tn"   ? tokens + "x" + size(c.columns)
                                : c.form == "nn" ? size(c.k[i], c.columns)
                                                 : size(c.columns, c.k[i])});
-  result.results = {c.form == "tn" ? size(c.rows, c.columns) : tokens + "x" + size(c.columns)};
+  result.results = {(c.form == "tn" ? std::to_string(c.rows) : tokens) + "x" + std::to_string(c.columns) + "xf32"};
   if (c.accumulate)
     result.operands.push_back({result.results[0]});
   std::vector<int64_t> ranges;
@@ -102,6 +103,38 @@ void addPairs(std::vector<KernelCase> &cases) {
   cases.push_back(caseOf("tnPairs", {"tn", {3, 7}, 20, 40, {}, {train::oneSegment(21), train::oneSegment(21)}, true}));
 }
 
+// The first table in bf16, without what a bf16 contraction does not take: terms in pairs, odd ends, many segments.
+void addBF16(std::vector<KernelCase> &cases) {
+  auto add = [&](const std::string &name, Contraction contraction) {
+    contraction.type = "bf16";
+    cases.push_back(caseOf("bf16" + name, contraction));
+  };
+  const int64_t sizes[][3] = {{1, 1, 1},     {1, 33, 5},  {5, 17, 33},   {6, 16, 8},     {7, 50, 101}, {33, 5, 257},
+                              {50, 257, 17}, {64, 48, 9}, {13, 31, 600}, {130, 401, 23}, {2, 70, 1000}};
+  for (auto [m, n, k] : sizes) {
+    std::string name = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
+    for (std::string form : {"nn", "nt"}) {
+      add(form + name, {form, {1, m}, 0, n, {k}, {train::oneSegment(k)}});
+      add(form + name + "Segments", {form, {m}, 0, n, {k}, {train::paddedSegments(k, 8)}});
+    }
+    int64_t positions = k + k % 2;
+    add("tn" + name, {"tn", {1, positions}, m, n, {}, {train::oneSegment(positions)}});
+    add("tn" + name + "Accumulate", {"tn", {3, positions}, m, n, {}, {train::oneSegment(3 * positions)}, true});
+    add("tn" + name + "Nodes", {"tn", {4, positions}, m, n, {}, {train::equalSegments(4 * positions, 4)}});
+  }
+  for (std::string form : {"nn", "nt"}) {
+    SegmentList q = train::headSegments(4, 18, 8), kv = train::kvHeadSegments(2, 4, 18, 8);
+    add(form + "Heads", {form, {2, 9}, 0, 35, {72, 36, 36}, {q, kv, kv}});
+    SegmentList ffn = train::paddedSegments(333, 8), shorter = train::paddedSegments(50, 8);
+    add(form + "Unequal", {form, {7}, 0, 18, {333, 50}, {ffn, shorter}});
+    add(form + "LongSegments",
+        {form, {20}, 0, 37, {2504, 1704}, {train::equalSegments(2504, 4), train::equalSegments(1704, 4)}});
+  }
+  add("tnPacked", {"tn", {8, 152}, 266, 21, {}, {train::oneSegment(1216)}});
+  add("tnPackedNodes", {"tn", {8, 152}, 266, 33, {}, {train::equalSegments(1216, 8)}});
+  add("tnPairs", {"tn", {3, 8}, 20, 40, {}, {train::oneSegment(24), train::oneSegment(24)}, true});
+}
+
 struct LossSize {
   int64_t samples, positions, channels, vocabulary, nodes;
   bool accumulate = false;
@@ -133,6 +166,12 @@ std::vector<KernelCase> contractCases() {
   addProducts(cases);
   addPacked(cases);
   addPairs(cases);
+  return cases;
+}
+
+std::vector<KernelCase> bf16ContractCases() {
+  std::vector<KernelCase> cases;
+  addBF16(cases);
   return cases;
 }
 

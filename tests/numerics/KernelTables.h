@@ -9,6 +9,7 @@ namespace recipe::test {
 std::vector<KernelCase> elementwiseCases();
 std::vector<KernelCase> rowCases();
 std::vector<KernelCase> contractCases();
+std::vector<KernelCase> bf16ContractCases();
 std::vector<KernelCase> lossCases();
 std::vector<KernelCase> updateCases();
 std::vector<KernelCase> attentionCases();

@@ -2,6 +2,7 @@
 // for each of them, merged by tree_merge; a segment of several micro-batches equals one longer chain.
 #include "dialects/train/Segments.h"
 #include "tests/numerics/OpGraph.h"
+#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -248,6 +249,48 @@ TEST(TreeMerge, keepsPendingSubtreesAsABinaryCounter) {
       EXPECT_EQ(at(variables["result"], i), level[0]) << count;
     }
   }
+}
+
+// The sum of `terms`, each times 1, as a contraction of bf16 operands gives it.
+float bf16Sum(ArrayRef<double> terms, ReferenceMode mode = ReferenceMode::Exact) {
+  OpGraph ops;
+  int64_t k = int64_t(terms.size());
+  auto cast = [&](StringRef name, ArrayRef<int64_t> shape) -> Value {
+    auto type = RankedTensorType::get(shape, ops.builder.getBF16Type());
+    return train::CastOp::create(ops.builder, ops.loc, type, ops.input(name, shape));
+  };
+  Value values = cast("terms", {1, k}), ones = cast("ones", {k, 1});
+  auto segments = ops.builder.getDenseI64ArrayAttr(train::oneSegment(k));
+  ops.output("sum",
+             train::ContractOp::create(ops.builder, ops.loc, ops.f32({1, 1}), ValueRange{values}, ValueRange{ones},
+                                       Value(), train::ContractForm::NN, segments, DenseI64ArrayAttr()));
+  HostTensor row = zeros({1, k});
+  row.f64.assign(terms.begin(), terms.end());
+  Values result = run(ops, "forward", mode, {{"terms", row}, {"ones", filled({k, 1}, 1)}});
+  return float(at(result.at("sum"), 0));
+}
+
+TEST(Order, bf16ChainsRunInPairsOddTermFirst) {
+  // Ascending 2^24 + 1 = 2^24, + 2 = 2^24 + 2; in pairs 2^24 + 2, + 1 = 2^24 + 4, by ties to even.
+  EXPECT_EQ(bf16Sum({0x1p24, 0, 1, 2}), 0x1p24f + 4);
+  EXPECT_EQ(bf16Sum({0, 0x1p24, 2, 1}), 0x1p24f + 2);
+  // An odd end: the first two are one pair, the last has zero beside it.
+  EXPECT_EQ(bf16Sum({0, 0x1p24, 1}), 0x1p24f);
+  EXPECT_EQ(bf16Sum({0x1p24, 0, 3}), 0x1p24f + 4);
+}
+
+TEST(Order, aBF16TermOfZeroFillsAnOddEnd) {
+  // -2^-120 + 2^-120 (1 - 2^-8) is a negative denormal, hence -0.0; the +0.0 that fills up the second pair makes it
+  // +0.0, so that the last -0.0 does not show.
+  float sum = bf16Sum({-0x1p-120, 0x1.fep-121, -0.0});
+  EXPECT_EQ(sum, 0);
+  EXPECT_FALSE(std::signbit(sum));
+  EXPECT_TRUE(std::signbit(bf16Sum({-0x1p-120, 0x1.fep-121, -0.0, -0.0})));
+}
+
+TEST(Order, fp64DoesNotRoundToBF16) {
+  EXPECT_EQ(bf16Sum({1.0 / 3, 0, 0}, ReferenceMode::Fp64), float(1.0 / 3));
+  EXPECT_EQ(bf16Sum({1.0 / 3, 0, 0}), 0x1.56p-2f);
 }
 
 } // namespace

@@ -278,3 +278,31 @@ train.graph @g {
   // expected-error @+1 {{T2: a Partial operand}}
   %r = train.add %a0, %a1 : (tensor<4x8x6xf32, #dist.layout<@mesh, [<[], 4>, <[], 8>, <[], 6>], partial = [<"data">]>>, tensor<4x8x6xf32, #dist.layout<@mesh, [<[], 4>, <[], 8>, <[], 6>], partial = [<"data">]>>) -> tensor<4x8x6xf32, #dist.layout<@mesh, [<[], 4>, <[], 8>, <[], 6>], partial = [<"data">]>>
 }
+
+// -----
+
+// A cast: any one layout.
+dist.mesh @mesh ["data", "context", "tensor"] [2, 2, 2]
+train.graph @g {
+  %a0 = train.input "0" : tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[<"context">], 8>, <[], 6>]>>
+  %r = train.cast %a0 : (tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[<"context">], 8>, <[], 6>]>>) -> tensor<4x8x6xbf16, #dist.layout<@mesh, [<[<"data">], 4>, <[<"context">], 8>, <[], 6>]>>
+}
+
+// -----
+
+// Rounded parts do not add up to the rounded sum.
+dist.mesh @mesh ["data", "context", "tensor"] [2, 2, 2]
+train.graph @g {
+  %a0 = train.fill {value = 0.0 : f64} : () -> tensor<4x8x6xf32, #dist.layout<@mesh, [<[], 4>, <[], 8>, <[], 6>], partial = [<"data">]>>
+  // expected-error @+1 {{T2: a Partial operand must be reduced first, got: operand 0}}
+  %r = train.cast %a0 : (tensor<4x8x6xf32, #dist.layout<@mesh, [<[], 4>, <[], 8>, <[], 6>], partial = [<"data">]>>) -> tensor<4x8x6xbf16, #dist.layout<@mesh, [<[], 4>, <[], 8>, <[], 6>], partial = [<"data">]>>
+}
+
+// -----
+
+dist.mesh @mesh ["data", "context", "tensor"] [2, 2, 2]
+train.graph @g {
+  %a0 = train.input "0" : tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>
+  // expected-error @+1 {{the layout of result 0 follows from the operands'}}
+  %r = train.cast %a0 : (tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>) -> tensor<4x8x6xbf16, #dist.layout<@mesh, [<[], 4>, <[], 8>, <[], 6>]>>
+}

@@ -50,6 +50,12 @@ train.graph @forward {
   %fc = train.contract %att, %w {form = #train<form nt>, segments = array<i64: 0, 4, 4, 8>, out_segments = array<i64: 0, 9>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xf32>, tensor<9x8xf32>) -> tensor<2x3x9xf32>
   // CHECK: train.contract %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {form = #train<form nn>, operandSegmentSizes = array<i32: 2, 2, 0>, segments = array<i64: 0, 9, 0, 9>}
   %two = train.contract %fc, %fc, %w, %w {form = #train<form nn>, segments = array<i64: 0, 9, 0, 9>, operandSegmentSizes = array<i32: 2, 2, 0>} : (tensor<2x3x9xf32>, tensor<2x3x9xf32>, tensor<9x8xf32>, tensor<9x8xf32>) -> tensor<2x3x8xf32>
+  // CHECK: %[[HALF:.*]] = train.cast %{{.*}} : (tensor<2x3x8xf32>) -> tensor<2x3x8xbf16>
+  %half = train.cast %two : (tensor<2x3x8xf32>) -> tensor<2x3x8xbf16>
+  // CHECK: %[[WHALF:.*]] = train.cast %{{.*}} : (tensor<9x8xf32>) -> tensor<9x8xbf16>
+  %whalf = train.cast %w : (tensor<9x8xf32>) -> tensor<9x8xbf16>
+  // CHECK: train.contract %[[HALF]], %[[WHALF]] {{.*}} : (tensor<2x3x8xbf16>, tensor<9x8xbf16>) -> tensor<2x3x9xf32>
+  %mixed = train.contract %half, %whalf {form = #train<form nt>, segments = array<i64: 0, 4, 4, 8>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xbf16>, tensor<9x8xbf16>) -> tensor<2x3x9xf32>
   // CHECK: train.bias_add %{{.*}}, %{{.*}} : (tensor<2x3x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
   %b = train.bias_add %two, %gain : (tensor<2x3x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
   // CHECK: train.gelu %{{.*}} : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>

@@ -218,3 +218,60 @@ train.graph @g {
   // expected-error @+1 {{the number of 'out_segments' must be a power of two, got: 3}}
   %0 = train.contract %x, %w {form = #train<form nn>, segments = array<i64: 0, 8>, out_segments = array<i64: 0, 1, 1, 2, 2, 5>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xf32>, tensor<8x5xf32>) -> tensor<2x3x5xf32>
 }
+
+// -----
+
+train.graph @g {
+  %x = train.input "x" : tensor<2x3x8xbf16>
+  %w = train.input "w" : tensor<8x5xf32>
+  // expected-error @+1 {{all operands must have one element type, got: 'tensor<2x3x8xbf16>' and 'tensor<8x5xf32>'}}
+  %0 = train.contract %x, %w {form = #train<form nn>, segments = array<i64: 0, 8>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xbf16>, tensor<8x5xf32>) -> tensor<2x3x5xf32>
+}
+
+// -----
+
+train.graph @g {
+  %x = train.input "x" : tensor<2x3x8xf32>
+  %h = train.input "h" : tensor<2x3x8xbf16>
+  %w = train.input "w" : tensor<8x5xf32>
+  // expected-error @+1 {{all operands must have one element type, got: 'tensor<2x3x8xf32>' and 'tensor<2x3x8xbf16>'}}
+  %0 = train.contract %x, %h, %w, %w {form = #train<form nn>, segments = array<i64: 0, 8, 0, 8>, operandSegmentSizes = array<i32: 2, 2, 0>} : (tensor<2x3x8xf32>, tensor<2x3x8xbf16>, tensor<8x5xf32>, tensor<8x5xf32>) -> tensor<2x3x5xf32>
+}
+
+// -----
+
+train.graph @g {
+  %x = train.input "x" : tensor<2x3x8xbf16>
+  %w = train.input "w" : tensor<8x5xbf16>
+  // expected-error @+1 {{op result #0 must be}}
+  %0 = train.contract %x, %w {form = #train<form nn>, segments = array<i64: 0, 8>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xbf16>, tensor<8x5xbf16>) -> tensor<2x3x5xbf16>
+}
+
+// -----
+
+// A pair of terms would lie in two segments.
+train.graph @g {
+  %x = train.input "x" : tensor<2x3x8xbf16>
+  %w = train.input "w" : tensor<8x5xbf16>
+  // expected-error @+1 {{segments of bf16 operands must begin at even numbers, got: [3, 8)}}
+  %0 = train.contract %x, %w {form = #train<form nn>, segments = array<i64: 0, 3, 3, 8>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xbf16>, tensor<8x5xbf16>) -> tensor<2x3x5xf32>
+}
+
+// -----
+
+// An odd end and empty segments after it.
+train.graph @g {
+  %x = train.input "x" : tensor<2x3x7xbf16>
+  %w = train.input "w" : tensor<7x5xbf16>
+  %0 = train.contract %x, %w {form = #train<form nn>, segments = array<i64: 0, 4, 4, 7, 7, 7, 7, 7>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x7xbf16>, tensor<7x5xbf16>) -> tensor<2x3x5xf32>
+}
+
+// -----
+
+// A pair of terms would lie in two samples.
+train.graph @g {
+  %x = train.input "x" : tensor<2x3x8xbf16>
+  %dy = train.input "dy" : tensor<2x3x5xbf16>
+  // expected-error @+1 {{positions of bf16 operands must be even, got: 'tensor<2x3x8xbf16>'}}
+  %0 = train.contract %x, %dy {form = #train<form tn>, segments = array<i64: 0, 6>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xbf16>, tensor<2x3x5xbf16>) -> tensor<8x5xf32>
+}

@@ -1,0 +1,154 @@
+// The instructions that docs/numerics.md describes in the words of f32: vcvtneps2bf16 rounds as roundToBF16 does, and
+// vdpbf16ps is two fused multiply-adds, the odd element first, without regard to MXCSR.
+#include "dialects/train/Formulas.h"
+#include "dialects/train/Policies.h"
+#include <gtest/gtest.h>
+#include <random>
+#include <vector>
+
+using namespace recipe::train;
+
+namespace {
+
+constexpr int kLanes = 16;
+
+float floatOf(uint32_t bits) { return ExactPolicy::bitcastToFloat(bits); }
+float widened(uint16_t half) { return floatOf(uint32_t(half) << 16); }
+uint32_t bitsOf(float x) { return ExactPolicy::bitcastToInt(x); }
+bool same(float a, float b) { return bitsOf(a) == bitsOf(b) || (std::isnan(a) && std::isnan(b)); }
+
+class BF16 : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!__builtin_cpu_supports("avx512bf16"))
+      GTEST_SKIP() << "this CPU has no AVX512-BF16";
+  }
+
+  std::mt19937_64 random{5};
+  ExactPolicy p;
+};
+
+// Operands of one instruction.
+struct Products {
+  uint16_t a[2 * kLanes], b[2 * kLanes];
+  float start[kLanes];
+};
+
+__attribute__((target("avx512f,avx512bf16"))) void accumulate(const Products &x, float *result) {
+  __m512bh a = (__m512bh)_mm512_loadu_si512(x.a), b = (__m512bh)_mm512_loadu_si512(x.b);
+  _mm512_storeu_ps(result, _mm512_dpbf16_ps(_mm512_loadu_ps(x.start), a, b));
+}
+
+__attribute__((target("avx512f,avx512bf16"))) void narrow(const float *x, uint16_t *result) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i *>(result), (__m256i)_mm512_cvtneps_pbh(_mm512_loadu_ps(x)));
+}
+
+// With the default MXCSR, which does not flush: the instruction does.
+void expectTwoFmas(const Products &x) {
+  float actual[kLanes];
+  accumulate(x, actual);
+  FlushDenormals flush;
+  for (int i = 0; i < kLanes; ++i) {
+    float sum = std::fma(widened(x.a[2 * i + 1]), widened(x.b[2 * i + 1]), x.start[i]);
+    sum = std::fma(widened(x.a[2 * i]), widened(x.b[2 * i]), sum);
+    ASSERT_TRUE(same(actual[i], sum)) << std::hexfloat << x.start[i] << " + " << widened(x.a[2 * i + 1]) << " * "
+                                      << widened(x.b[2 * i + 1]) << " + " << widened(x.a[2 * i]) << " * "
+                                      << widened(x.b[2 * i]) << " gives " << actual[i] << ", not " << sum;
+  }
+}
+
+template <class Half, class Start> void fill(Products &x, Half half, Start start) {
+  for (int i = 0; i < 2 * kLanes; ++i)
+    x.a[i] = half(), x.b[i] = half();
+  for (int i = 0; i < kLanes; ++i)
+    x.start[i] = start(i);
+}
+
+TEST_F(BF16, DotIsTwoFmasOnAnyBits) {
+  Products x;
+  for (int round = 0; round < 100000; ++round) {
+    fill(x, [&] { return uint16_t(random()); }, [&](int) { return floatOf(uint32_t(random())); });
+    expectTwoFmas(x);
+  }
+}
+
+TEST_F(BF16, DotIsTwoFmasOnValuesOfOneSize) {
+  Products x;
+  for (int round = 0; round < 100000; ++round) {
+    auto half = [&] { return uint16_t((random() & 0x807f) | (120 + random() % 16) << 7); };
+    fill(x, half, [&](int) { return floatOf((random() & 0x807fffff) | (107 + random() % 40) << 23); });
+    expectTwoFmas(x);
+  }
+}
+
+// The odd product cancels the start but for a few units in the last place.
+TEST_F(BF16, DotIsTwoFmasWhereSumsCancel) {
+  Products x;
+  for (int round = 0; round < 100000; ++round) {
+    auto half = [&] { return uint16_t((random() & 0x807f) | (100 + random() % 50) << 7); };
+    fill(x, half, [&](int i) {
+      return floatOf(bitsOf(-(widened(x.a[2 * i + 1]) * widened(x.b[2 * i + 1]))) + uint32_t(random() % 5) - 2);
+    });
+    expectTwoFmas(x);
+  }
+}
+
+TEST_F(BF16, DotIsTwoFmasOnSpecialValues) {
+  const uint16_t halves[] = {0,      0x8000, 1,      0x8001, 0x007f, 0x0080, 0x8080, 0x3f80,
+                             0xbf80, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0, 0x7f81};
+  const uint32_t starts[] = {0,          0x80000000, 1,          0x807fffff, 0x00800000, 0x80800000,
+                             0x3f800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000};
+  Products x;
+  for (int round = 0; round < 100000; ++round) {
+    fill(
+        x, [&] { return halves[random() % std::size(halves)]; },
+        [&](int) { return floatOf(starts[random() % std::size(starts)]); });
+    expectTwoFmas(x);
+  }
+}
+
+// Results around the smallest normal number, where what counts as a denormal depends on when a result is rounded.
+TEST_F(BF16, DotIsTwoFmasAtTheEdgeOfDenormals) {
+  Products x;
+  for (int round = 0; round < 100000; ++round) {
+    for (int i = 0; i < 2 * kLanes; ++i) {
+      int left = 40 + int(random() % 50), right = std::max(1, 127 - 126 - int(random() % 28) - (left - 127));
+      uint16_t mantissa = random() % 3 ? 0x807f : 0x8000;
+      x.a[i] = uint16_t((random() & mantissa) | left << 7);
+      x.b[i] = uint16_t((random() & mantissa) | right << 7);
+    }
+    for (float &start : x.start)
+      start = floatOf((random() & 0x80000000) | (random() % 2 ? 0x00800000 + random() % 4 : random() & 0x00ffffff));
+    expectTwoFmas(x);
+  }
+}
+
+void expectRounded(const float *values) {
+  ExactPolicy p;
+  uint16_t actual[kLanes];
+  narrow(values, actual);
+  for (int i = 0; i < kLanes; ++i)
+    ASSERT_EQ(bitsOf(roundToBF16(p, values[i])), uint32_t(actual[i]) << 16) << std::hexfloat << values[i];
+}
+
+TEST_F(BF16, ConversionRoundsEveryUpperHalfWithTiesAndNeighbours) {
+  const uint32_t lows[kLanes] = {0,      1,      2,      0x3fff, 0x4000, 0x7ffe, 0x7fff, 0x8000,
+                                 0x8001, 0x8002, 0xbfff, 0xc000, 0xfffe, 0xffff, 0x5555, 0xaaaa};
+  float values[kLanes];
+  for (uint32_t high = 0; high < 0x10000; ++high) {
+    for (int i = 0; i < kLanes; ++i)
+      values[i] = floatOf(high << 16 | lows[i]);
+    expectRounded(values);
+  }
+}
+
+TEST_F(BF16, ConversionRoundsAnyBits) {
+  float values[kLanes];
+  for (int round = 0; round < 1000000; ++round) {
+    for (float &value : values)
+      value = floatOf(uint32_t(random()));
+    expectRounded(values);
+  }
+}
+
+} // namespace
