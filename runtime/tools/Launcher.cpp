@@ -29,7 +29,13 @@ std::vector<std::string> recipe::rt::mpirunCommand(const LaunchOptions &options,
   return command;
 }
 
-static std::vector<std::string> rankCommand(const LaunchOptions &options, int64_t attempt) {
+/// nohup, and shells that start a job in the background, mean it.
+static bool isIgnored(int signal) {
+  struct sigaction action = {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+static std::vector<std::string> rankCommand(const LaunchOptions &options, bool restarted) {
   std::vector<std::string> command;
   if (options.nodes > 1)
     command = mpirunCommand(options, geteuid() == 0, canReadMemoryOfOthers());
@@ -38,7 +44,10 @@ static std::vector<std::string> rankCommand(const LaunchOptions &options, int64_
   command.push_back("--launched");
   if (options.progress)
     command.push_back("--progress");
-  if (attempt > 0)
+  // mpirun lets its children hear of everything again.
+  if (isIgnored(SIGHUP))
+    command.push_back("--ignore-hangup");
+  if (restarted)
     command.push_back("--restarted");
   return command;
 }
@@ -201,8 +210,10 @@ static Outcome judge(int status, const Attempt &ranks, int stopSignal) {
 static int takeSignals() {
   sigset_t set;
   sigemptyset(&set);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD})
-    sigaddset(&set, signal);
+  sigaddset(&set, SIGCHLD);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1})
+    if (!isIgnored(signal))
+      sigaddset(&set, signal);
   sigprocmask(SIG_BLOCK, &set, nullptr);
   return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
@@ -213,13 +224,15 @@ int recipe::rt::launch(const LaunchOptions &options, const std::function<int()> 
   Stop stop;
   if (int early = stopSignal())
     return stoppedBy(early, kStoppedBefore).code;
+  bool began = false; // from then on the output folder is this run's
   for (int64_t attempt = 0;; ++attempt) {
     Attempt ranks(signals, stop);
-    absl::StatusOr<int> status = ranks.run(rankCommand(options, attempt));
+    absl::StatusOr<int> status = ranks.run(rankCommand(options, began));
     if (!status.ok()) {
       say(absl::StrCat("error: ", status.status().message()));
       return 1;
     }
+    began |= ranks.messages().sawBegin();
     Outcome outcome = judge(*status, ranks, stop.signal);
     if (!outcome.lost || attempt >= options.maxRestarts)
       return outcome.code;

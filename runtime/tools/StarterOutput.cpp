@@ -80,6 +80,8 @@ void StarterOutput::takeLine(const std::string &whole) {
     error = true;
     if (errors.insert(whole).second)
       pass(whole + "\n");
+  } else if (whole == kBegins) {
+    began = true;
   } else if (absl::StartsWith(whole, "reciperun: stopped ")) {
     stopped = true;
     pass(whole + "\n");

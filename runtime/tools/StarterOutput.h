@@ -30,6 +30,9 @@ public:
   bool sawError() const { return error; }
   /// Whether the ranks said that they have stopped as asked.
   bool sawStop() const { return stopped; }
+  /// Whether rank 0 said kBegins, which is for us alone.
+  bool sawBegin() const { return began; }
+  static constexpr char kBegins[] = "reciperun: training begins";
   /// From here on only messages of ours pass.
   void passOnlyOurs() { onlyOurs = true; }
 
@@ -47,6 +50,7 @@ private:
   std::optional<Death> dead;
   bool error = false;
   bool stopped = false;
+  bool began = false;
   bool onlyOurs = false;
 };
 

@@ -242,6 +242,8 @@ absl::Status TrainingRun::begin() {
         absl::StrCat("--steps must not end before the checkpoint, got ", last, " and its step ", first));
   RCP_RETURN_IF_ERROR(executor->begin(*data.training, first));
   RCP_RETURN_IF_ERROR(checkpoints->settle());
+  if (isFirst(options) && options.onBegin)
+    options.onBegin();
   if (startsAnew)
     absl::FPrintF(options.out, "no checkpoint in %s yet: training begins at step 0\n", printable(outputDir));
   return isFirst(options) ? openMonitor() : absl::OkStatus();

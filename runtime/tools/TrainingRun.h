@@ -30,6 +30,7 @@ struct RunOptions {
   FILE *err = stderr;
   bool terminal = false;               // `err` is one: show progress
   std::function<bool()> stopRequested; // asked after each step; may be empty
+  std::function<void()> onBegin;       // on rank 0, once the output folder holds nothing but this run; may be empty
 };
 
 /// Refuses what every rank would refuse for reasons in the step and the settings alone.

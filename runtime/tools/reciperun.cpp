@@ -8,6 +8,7 @@
 #include "runtime/tools/Launcher.h"
 #include "runtime/tools/RankProcess.h"
 #include "runtime/tools/Selftest.h"
+#include "runtime/tools/StarterOutput.h"
 #include "runtime/tools/TrainingRun.h"
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -88,7 +89,7 @@ struct Arguments {
   LaunchOptions launch;
   int64_t nodes = 0; // 0: not said
   bool manifest = false, selftest = false;
-  bool launched = false, progress = false; // the launcher's word to its ranks
+  bool launched = false, progress = false, ignoreHangup = false; // the launcher's word to its ranks
 };
 
 } // namespace
@@ -137,6 +138,7 @@ static void addOptions(CLI::App &app, Arguments &arguments) {
   // Not for users: an empty group is not shown.
   app.add_flag("--launched", arguments.launched)->group("");
   app.add_flag("--progress", arguments.progress)->group("");
+  app.add_flag("--ignore-hangup", arguments.ignoreHangup)->group("");
   app.add_flag("--restarted", options.restarted)->group("");
 }
 
@@ -243,7 +245,11 @@ static int run(int argc, char **argv) {
     return status.ok() ? finish(0, "lines are missing") : report(status);
   }
   // A stop may be asked for before all ranks are there.
+  if (arguments.ignoreHangup)
+    std::signal(SIGHUP, SIG_IGN);
   installStopHandlers(arguments.launched);
+  if (arguments.launched)
+    arguments.run.onBegin = [] { std::fprintf(stderr, "%s\n", StarterOutput::kBegins); };
   arguments.run.stopRequested = [] { return stopSignal != 0; };
   arguments.selftest = arguments.run.stepPath == "selftest";
   arguments.launch.arguments.assign(argv + 1, argv + argc);

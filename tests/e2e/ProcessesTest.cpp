@@ -253,6 +253,28 @@ TEST_F(ProcessesTest, NoRankOutlivesTheLauncher) {
   EXPECT_TRUE(run.processes().empty());
 }
 
+TEST_F(ProcessesTest, ASignalThatWasIgnoredStaysIgnored) {
+  const std::string options = "--threads 1 --set optim.max_steps=1500 --set logging.log_interval=1500";
+  RunningRanks run(space, "nohup reciperun step.bin --nodes 2 " + options, "nohup");
+  ASSERT_TRUE(run.waitForOutput("tiny-gpt2: ")) << run.err();
+  for (pid_t process : {run.launcher(), run.rank(0), run.rank(1)})
+    kill(process, SIGHUP);
+  EXPECT_EQ(run.wait(60), 0) << run.err();
+  EXPECT_NE(run.out().find("step 1500/1500"), std::string::npos) << run.out();
+}
+
+TEST_F(ProcessesTest, ARankLostBeforeTheBeginLeavesOldResultsOldOnes) {
+  space.must(train("", "whole"));
+  space.must(train("--set experiment.seed=5 --steps 2", "old"));
+  RunningRanks run(space, "reciperun step.bin --nodes 2 --threads 1 --overwrite --max-restarts 1", "old");
+  kill(run.rank(1), SIGKILL);
+  EXPECT_EQ(run.wait(60), 0) << run.err();
+  EXPECT_NE(run.err().find("reciperun: restart 1 of 1\n"), std::string::npos) << run.err();
+  EXPECT_EQ(run.err().find("training begins"), std::string::npos) << run.err();
+  EXPECT_EQ(run.out().find("resumed from "), std::string::npos) << run.out();
+  EXPECT_TRUE(results("old", kUpdates) == results("whole", kUpdates));
+}
+
 TEST_F(ProcessesTest, ALostRankIsReplacedFromTheNewestCheckpoint) {
   const std::string options = "--threads 1 --set optim.max_steps=400 --set logging.log_interval=400 "
                               "--set logging.ckpt_interval=50 ";

@@ -49,6 +49,16 @@ TEST(StarterOutputTest, TheStopIsNoticed) {
   EXPECT_TRUE(shown.output.sawStop());
 }
 
+TEST(StarterOutputTest, TheBeginIsNoticedAndNotShown) {
+  Shown shown;
+  shown.output.take("reciperun: training be");
+  EXPECT_FALSE(shown.output.sawBegin());
+  shown.output.take("gins\n");
+  EXPECT_TRUE(shown.output.sawBegin());
+  shown.output.end();
+  EXPECT_EQ(shown.text, "");
+}
+
 TEST(StarterOutputTest, ADeathIsUnderstood) {
   Shown shown;
   std::string text = rule +
