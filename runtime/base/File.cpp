@@ -58,6 +58,17 @@ absl::Status recipe::rt::makeFolders(const std::string &path) {
   return absl::OkStatus();
 }
 
+absl::Status recipe::rt::syncFile(const std::string &path) {
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 && errno == ENOENT)
+    return absl::OkStatus();
+  if (fd < 0)
+    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
+  int synced = fsync(fd), error = errno;
+  close(fd);
+  return synced == 0 ? absl::OkStatus() : absl::ErrnoToStatus(error, absl::StrCat(path, ": cannot be made durable"));
+}
+
 absl::Status recipe::rt::syncFolder(const std::string &path) {
   int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)

@@ -16,6 +16,9 @@ absl::Status writeFileAtomically(const std::string &path, const void *data, size
 /// Creates the folder and its parents; fine if it exists.
 absl::Status makeFolders(const std::string &path);
 
+/// Makes what was written to a file so far durable, by whomever; fine if there is no such file.
+absl::Status syncFile(const std::string &path);
+
 /// Makes the names in a folder durable: what was created, renamed or removed there survives a loss of power.
 absl::Status syncFolder(const std::string &path);
 

@@ -73,6 +73,8 @@ absl::Status CheckpointSave::finish() {
   std::string manifest = encodeManifest(request.manifest);
   // It and the folder are durable after this, so that the name below never stands for less.
   RCP_RETURN_IF_ERROR(writeFileAtomically(partial + "/" + ManifestFileName, manifest.data(), manifest.size()));
+  if (!request.log.empty())
+    RCP_RETURN_IF_ERROR(syncFile(request.log));
   if (rename(partial.c_str(), finished.c_str()) != 0)
     return absl::ErrnoToStatus(errno, absl::StrCat(finished, ": cannot be put in place"));
   partial.clear();

@@ -12,6 +12,7 @@ struct CheckpointRequest {
   std::string folder;          // of all checkpoints of the run; created where needed
   CheckpointManifest manifest; // all but its files
   std::vector<StateFile> state;
+  std::string log;        // a file that is to be durable, as it is then, before the checkpoint counts; empty: none
   int64_t keepNewest = 0; // checkpoints that stay, this one among them; 0: all
 };
 

@@ -8,8 +8,9 @@
 namespace recipe::rt {
 
 /// Keeps the lines of updates up to `step`; those after it will be written once more. A last line that was cut off goes
-/// as well. Fine if there is no such file; refuses, without a change, a line that is none of ours.
-absl::Status keepMetricsUntil(const std::string &path, int64_t step);
+/// as well. The last update that has a line, 0 if none has. Fine if there is no such file; refuses, without a change, a
+/// line that is none of ours.
+absl::StatusOr<int64_t> keepMetricsUntil(const std::string &path, int64_t step);
 
 } // namespace recipe::rt
 #endif

@@ -6,6 +6,7 @@
 #include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/checkpoint/CheckpointLoad.h"
 #include "runtime/tools/RunIdentity.h"
+#include <algorithm>
 #include <ctime>
 
 using namespace recipe::rt;
@@ -105,7 +106,13 @@ absl::Status Checkpointing::settle() { return agreed(writes() ? forget() : absl:
 
 absl::Status Checkpointing::forget() {
   FileWork work(options.communicator);
-  RCP_RETURN_IF_ERROR(forgetBeyond(options.outputDir, newest));
+  RCP_ASSIGN_OR_RETURN(int64_t logged, forgetBeyond(options.outputDir, newest));
+  int64_t interval = std::max<int64_t>(1, executor.keys().integer("logging.log_interval", 10));
+  if (goesOn() && logged < newest / interval * interval)
+    absl::FPrintF(options.err,
+                  "reciperun: %s/metrics.jsonl: lines before the checkpoint's step %d are missing, the last is of step "
+                  "%d\n",
+                  printable(options.outputDir), newest, logged);
   // A run that was killed between a save and its retention left more.
   RCP_RETURN_IF_ERROR(keepNewest(checkpointsFolder(options.outputDir), keepLast()));
   if (from)
@@ -116,6 +123,7 @@ absl::Status Checkpointing::forget() {
 absl::Status Checkpointing::save(int64_t updates) {
   CheckpointRequest request;
   request.folder = checkpointsFolder(options.outputDir);
+  request.log = options.outputDir + "/metrics.jsonl";
   request.keepNewest = keepLast();
   RCP_ASSIGN_OR_RETURN(request.state, state());
   const abi::Manifest &m = executor.step().manifest();

@@ -65,12 +65,13 @@ absl::StatusOr<ResumePoint> recipe::rt::findResumePoint(const ResumeOptions &opt
   return point;
 }
 
-absl::Status recipe::rt::forgetBeyond(const std::string &outputDir, int64_t step) {
+absl::StatusOr<int64_t> recipe::rt::forgetBeyond(const std::string &outputDir, int64_t step) {
   std::string folder = checkpointsFolder(outputDir);
   RCP_RETURN_IF_ERROR(removeLeftovers(folder));
   RCP_ASSIGN_OR_RETURN(std::vector<int64_t> steps, listCheckpoints(folder));
-  for (int64_t candidate : steps)
-    if (candidate > step)
-      RCP_RETURN_IF_ERROR(removeCheckpoint(folder, candidate));
-  return step < 0 ? absl::OkStatus() : keepMetricsUntil(outputDir + "/metrics.jsonl", step);
+  // The newest first: were the oldest to go first, a kill in between would leave the end of the course that this run
+  // leaves, which a later --resume would take for this run's.
+  for (size_t i = steps.size(); i > 0 && steps[i - 1] > step; --i)
+    RCP_RETURN_IF_ERROR(removeCheckpoint(folder, steps[i - 1]));
+  return step < 0 ? 0 : keepMetricsUntil(outputDir + "/metrics.jsonl", step);
 }

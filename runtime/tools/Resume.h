@@ -28,9 +28,10 @@ bool resumesOutputFolder(const std::string &from, const std::string &outputDir);
 /// Finds the checkpoint and checks that `now` (see describeRun) may go on from it. Reads its manifest only.
 absl::StatusOr<ResumePoint> findResumePoint(const ResumeOptions &options, const CheckpointManifest &now);
 
-/// Removes what the folder holds beyond the update `step`: checkpoints, half-written ones, lines of metrics. -1: every
-/// checkpoint; the metrics are then for their next writer to replace.
-absl::Status forgetBeyond(const std::string &outputDir, int64_t step);
+/// Removes what the folder holds beyond the update `step`: checkpoints, the newest first, half-written ones, lines of
+/// metrics. -1: every checkpoint; the metrics are then for their next writer to replace. The last update that has a
+/// line, 0 if none has.
+absl::StatusOr<int64_t> forgetBeyond(const std::string &outputDir, int64_t step);
 
 } // namespace recipe::rt
 #endif

@@ -238,8 +238,9 @@ absl::Status TrainingRun::restore() {
 absl::Status TrainingRun::begin() {
   RCP_RETURN_IF_ERROR(restore());
   if (first > last)
-    return absl::InvalidArgumentError(
-        absl::StrCat("--steps must not end before the checkpoint, got ", last, " and its step ", first));
+    return absl::InvalidArgumentError(absl::StrCat(options.steps >= 0 ? "--steps" : "'optim.max_steps'",
+                                                   " must not end before the checkpoint, got ", last, " and its step ",
+                                                   first));
   RCP_RETURN_IF_ERROR(executor->begin(*data.training, first));
   RCP_RETURN_IF_ERROR(checkpoints->settle());
   if (isFirst(options) && options.onBegin)

@@ -150,6 +150,15 @@ TEST_F(CheckpointTest, ResumeBeforeTheFirstCheckpointBeginsAnew) {
               run.space.files().read("repeated/model.safetensors"));
 }
 
+TEST_F(CheckpointTest, MissingMetricsAreSaid) {
+  run.runWhole();
+  const std::string resume = run.command("--output-dir whole --resume");
+  EXPECT_EQ(run.space.must(resume).err, "");
+  run.space.must("head -n 4 whole/metrics.jsonl > metrics; mv metrics whole/metrics.jsonl");
+  EXPECT_EQ(run.space.must(resume).err, "reciperun: whole/metrics.jsonl: lines before the checkpoint's step 10 are "
+                                        "missing, the last is of step 4\n");
+}
+
 TEST_F(CheckpointTest, Refusals) {
   run.space.must("mkdir weights; touch weights/model.safetensors");
   expectRefusal("--output-dir weights --resume", "weights/checkpoints: no checkpoint found");
@@ -162,6 +171,8 @@ TEST_F(CheckpointTest, Refusals) {
                 "step-00000004; choose another --output-dir, or remove newer results with --overwrite");
   expectRefusal("--output-dir whole --resume --steps 3",
                 "--steps must not end before the checkpoint, got 3 and its step 10");
+  expectRefusal("--output-dir whole --resume --allow-changes --set optim.max_steps=6",
+                "'optim.max_steps' must not end before the checkpoint, got 6 and its step 10");
 
   // Another course, another model.
   const std::string from = "--output-dir x --resume whole/checkpoints/step-00000004 ";

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <numeric>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 namespace recipe::rt {
 namespace {
@@ -67,6 +68,25 @@ struct CheckpointSaveTest : testing::Test {
 
   test::TempFolder temp;
 };
+
+TEST_F(CheckpointSaveTest, TheLogIsDurableBeforeTheCheckpointCounts) {
+  State state(1);
+  // A FIFO cannot be synced.
+  std::string log = temp.path("log");
+  ASSERT_EQ(mkfifo(log.c_str(), 0600), 0);
+  for (bool fails : {true, false}) {
+    CheckpointRequest wanted = request(state, 3);
+    wanted.log = fails ? log : temp.write("file", "line\n");
+    auto save = CheckpointSave::begin(std::move(wanted));
+    ASSERT_TRUE(save.ok()) << save.status();
+    ASSERT_TRUE(save->readState().ok());
+    absl::Status finished = save->finish();
+    EXPECT_EQ(finished.ok(), !fails) << finished;
+    if (fails)
+      EXPECT_EQ(finished.message().find(log + ": cannot be made durable"), 0u) << finished;
+    EXPECT_EQ(std::filesystem::exists(path(3)), !fails);
+  }
+}
 
 TEST_F(CheckpointSaveTest, ComesBackBitEqual) {
   State state(1);

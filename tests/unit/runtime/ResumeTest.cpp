@@ -1,4 +1,5 @@
 #include "runtime/tools/Resume.h"
+#include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/loader/Loader.h"
 #include "runtime/monitor/MetricsFile.h"
@@ -6,6 +7,8 @@
 #include "tests/abi/HandWrittenStep.h"
 #include "tests/unit/TempFolder.h"
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 namespace recipe::test {
 
@@ -112,15 +115,37 @@ TEST(Resume, TheSampleCursorMustBeWhereTheStepIs) {
             options.from + ": its samples must be its step times the global batch, got 32, 3 and 8");
 }
 
+TEST(Resume, TheNewestCheckpointsAreForgottenFirst) {
+  TempFolder folder;
+  for (const char *name : {"step-00000001", "step-00000002", "step-00000003", "step-00000004"})
+    std::filesystem::create_directories(folder.path(std::string("checkpoints/") + name));
+  int events = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  ASSERT_GE(inotify_add_watch(events, folder.path("checkpoints").c_str(), IN_MOVED_FROM), 0);
+  ASSERT_TRUE(rt::forgetBeyond(folder.path(""), 1).ok());
+  alignas(inotify_event) char bytes[4096];
+  ssize_t size = read(events, bytes, sizeof bytes);
+  close(events);
+  std::vector<std::string> gone;
+  for (ssize_t at = 0; at < size;) {
+    const auto *event = reinterpret_cast<const inotify_event *>(bytes + at);
+    gone.emplace_back(event->name);
+    at += ssize_t(sizeof *event) + event->len;
+  }
+  EXPECT_EQ(gone, (std::vector<std::string>{"step-00000004", "step-00000003", "step-00000002"}));
+  EXPECT_EQ(*rt::listCheckpoints(folder.path("checkpoints")), std::vector<int64_t>{1});
+}
+
 TEST(MetricsFile, KeepsLinesUpToAStep) {
   TempFolder folder;
   const std::string lines = "{\"step\":1,\"loss\":2}\n{\"step\":2,\"loss\":1}\n{\"step\":2,\"eval_loss\":1}\n";
   std::string path = folder.write("m", lines + "{\"step\":3,\"loss\":1}\n{\"step\":4,\"lo");
-  ASSERT_TRUE(rt::keepMetricsUntil(path, 2).ok());
+  EXPECT_EQ(*rt::keepMetricsUntil(path, 7), 3);
+  path = folder.write("m", lines + "{\"step\":3,\"loss\":1}\n{\"step\":4,\"lo");
+  EXPECT_EQ(*rt::keepMetricsUntil(path, 2), 2);
   EXPECT_EQ(folder.read("m"), lines);
   ASSERT_TRUE(rt::keepMetricsUntil(path, 2).ok());
   EXPECT_EQ(folder.read("m"), lines);
-  ASSERT_TRUE(rt::keepMetricsUntil(path, 0).ok());
+  EXPECT_EQ(*rt::keepMetricsUntil(path, 0), 0);
   EXPECT_EQ(folder.read("m"), "");
   EXPECT_TRUE(rt::keepMetricsUntil(folder.path("none"), 2).ok());
 }
@@ -130,7 +155,7 @@ TEST(MetricsFile, RefusesLinesThatAreNotOurs) {
   for (const char *line : {"nonsense", "[1]", "{}", "{\"step\":\"1\"}", "{\"step\":1.5}", ""}) {
     std::string contents = std::string("{\"step\":1}\n") + line + "\n{\"step\":9}\n",
                 path = folder.write("m", contents);
-    EXPECT_EQ(rt::keepMetricsUntil(path, 2).message(),
+    EXPECT_EQ(rt::keepMetricsUntil(path, 2).status().message(),
               path + ":2: must be an object with a whole number 'step'; mend or remove the file");
     EXPECT_EQ(folder.read("m"), contents);
   }
