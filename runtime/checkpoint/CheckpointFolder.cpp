@@ -15,8 +15,7 @@ namespace fs = std::filesystem;
 
 std::string recipe::rt::checkpointName(int64_t step) { return absl::StrFormat("step-%08d", step); }
 
-/// -1: not a checkpoint's name.
-static int64_t stepOfName(const std::string &name) {
+int64_t recipe::rt::stepOfName(const std::string &name) {
   int64_t step;
   // Back again, so that each step has one name.
   if (!absl::StartsWith(name, "step-") || !absl::SimpleAtoi(name.substr(5), &step) || step < 0 ||
@@ -49,11 +48,25 @@ absl::StatusOr<std::vector<int64_t>> recipe::rt::listCheckpoints(const std::stri
 
 std::string recipe::rt::checkpointsFolder(const std::string &outputDir) { return outputDir + "/checkpoints"; }
 
+/// A user may have given one another name.
+static absl::Status noCheckpoint(const std::string &folder) {
+  std::string text = absl::StrCat(folder, ": no checkpoint found");
+  RCP_ASSIGN_OR_RETURN(std::vector<std::string> names, namesIn(folder));
+  std::sort(names.begin(), names.end());
+  std::error_code ignored;
+  for (const std::string &name : names)
+    if (stepOfName(name.substr(0, name.find('.'))) < 0 &&
+        fs::exists(fs::path(folder) / name / ManifestFileName, ignored))
+      return absl::NotFoundError(
+          absl::StrCat(text, " that has its step's name; ", name, " is to be named by its path"));
+  return absl::NotFoundError(text);
+}
+
 absl::StatusOr<std::string> recipe::rt::newestCheckpoint(const std::string &outputDir) {
   std::string folder = checkpointsFolder(outputDir);
   RCP_ASSIGN_OR_RETURN(std::vector<int64_t> steps, listCheckpoints(folder));
   if (steps.empty())
-    return absl::NotFoundError(absl::StrCat(folder, ": no checkpoint found"));
+    return noCheckpoint(folder);
   return absl::StrCat(folder, "/", checkpointName(steps.back()));
 }
 
@@ -66,6 +79,22 @@ absl::StatusOr<std::string> recipe::rt::checkpointAt(const std::string &path) {
                                             ": must be a checkpoint or the output folder of a run, found neither ",
                                             ManifestFileName, " nor checkpoints"));
   return path;
+}
+
+absl::Status recipe::rt::readCheckpoint(const std::string &name,
+                                        const std::function<absl::Status(const std::string &path)> &read) {
+  const int attempts = 10;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    RCP_ASSIGN_OR_RETURN(std::string path, checkpointAt(name));
+    absl::Status status = read(path);
+    std::error_code ignored;
+    if (status.ok() || fs::exists(path, ignored))
+      return status;
+    if (path == name)
+      return absl::NotFoundError(absl::StrCat(path, ": was removed while it was read"));
+  }
+  return absl::NotFoundError(absl::StrCat(name, ": its newest checkpoint was removed while it was read, ", attempts,
+                                          " times in a row; a larger logging.keep_last keeps it longer"));
 }
 
 static absl::Status removeTree(const std::string &path) {

@@ -7,7 +7,9 @@
 #include "runtime/checkpoint/CheckpointLoad.h"
 #include "runtime/tools/RunIdentity.h"
 #include <algorithm>
+#include <chrono>
 #include <ctime>
+#include <thread>
 
 using namespace recipe::rt;
 
@@ -35,13 +37,19 @@ absl::StatusOr<std::vector<StateFile>> Checkpointing::state() {
   return checkpointState(executor.step(), [this](uint32_t buffer) { return executor.bufferData(buffer); });
 }
 
+absl::Status Checkpointing::roomFor(const std::string &what) {
+  RCP_ASSIGN_OR_RETURN(std::vector<StateFile> files, state());
+  RCP_ASSIGN_OR_RETURN(CheckpointSize size, checkpointSize(files));
+  return checkDiskSpace(what, options.outputDir, size.total);
+}
+
 absl::Status Checkpointing::checkRoom() {
   FileWork work(options.communicator);
   RCP_ASSIGN_OR_RETURN(std::vector<StateFile> files, state());
   RCP_ASSIGN_OR_RETURN(CheckpointSize size, checkpointSize(files));
   std::string what = checkpointsFolder(options.outputDir);
   RCP_RETURN_IF_ERROR(checkFileSizeLimit(what, size.longest));
-  return checkDiskSpace(what, options.outputDir, size.total);
+  return roomFor(what);
 }
 
 absl::StatusOr<std::unique_ptr<Checkpointing>> Checkpointing::create(Executor &executor,
@@ -97,8 +105,9 @@ absl::StatusOr<int64_t> Checkpointing::restore() {
     return 0;
   RCP_RETURN_IF_ERROR(choose());
   RCP_RETURN_IF_ERROR(agreed(load()));
+  durable = from->manifest.step;
   if (from->sameFolder)
-    newest = from->manifest.step;
+    newest = durable;
   return from->manifest.step;
 }
 
@@ -146,13 +155,23 @@ absl::Status Checkpointing::save(int64_t updates) {
 
 void Checkpointing::tell() {
   if (std::optional<SavedCheckpoint> saved = writer.takeSaved()) {
+    durable = saved->step;
     absl::FPrintF(options.out, "checkpoint %s  seconds %.2f  wait_ms %.2f\n", printable(saved->path), saved->seconds,
                   saved->exposedSeconds * 1e3);
     std::fflush(options.out);
   }
 }
 
-absl::Status Checkpointing::afterStep(int64_t updates) {
+std::string Checkpointing::checkpointPath(int64_t updates) const {
+  return checkpointsFolder(options.outputDir) + "/" + checkpointName(updates);
+}
+
+/// What a run that ends now would lose.
+std::string Checkpointing::inMemoryOnly() const {
+  return durable < 0 ? "all updates" : absl::StrCat("the updates after step ", durable);
+}
+
+absl::Status Checkpointing::afterStep(int64_t updates, bool last) {
   if (!writes())
     return absl::OkStatus();
   FileWork work(options.communicator);
@@ -163,19 +182,59 @@ absl::Status Checkpointing::afterStep(int64_t updates) {
   // The one before may still be on its way.
   RCP_RETURN_IF_ERROR(writer.waitUntilDurable());
   tell();
-  return save(updates);
+  absl::Status room = roomFor(checkpointPath(updates));
+  if (room.ok())
+    return save(updates);
+  if (last)
+    return absl::OkStatus();
+  return absl::Status(room.code(), absl::StrCat(room.message(), "; ", inMemoryOnly(), " are lost",
+                                                durable < 0 ? "" : ", --resume goes on from there when there is room"));
 }
 
 absl::Status Checkpointing::end(int64_t updates) { return agreed(writes() ? saveLast(updates) : absl::OkStatus()); }
 
 absl::Status Checkpointing::saveLast(int64_t updates) {
   FileWork work(options.communicator);
-  RCP_RETURN_IF_ERROR(writer.waitUntilDurable());
+  absl::Status status = writer.waitUntilDurable();
   tell();
-  if (newest == updates)
+  if (status.ok() && newest == updates)
     return absl::OkStatus();
-  RCP_RETURN_IF_ERROR(save(updates));
-  RCP_RETURN_IF_ERROR(writer.waitUntilDurable());
-  tell();
-  return absl::OkStatus();
+  if (status.ok() || absl::IsResourceExhausted(roomFor("")))
+    status = saveWithRoom(updates);
+  if (status.ok() || !options.writeWeights || !options.writeWeights().ok())
+    return status;
+  return absl::Status(status.code(), absl::StrCat(status.message(), "; the weights after step ", updates,
+                                                  " are written, without what --resume needs"));
+}
+
+/// Somebody else may take the room that was there.
+absl::Status Checkpointing::saveWithRoom(int64_t updates) {
+  while (true) {
+    RCP_RETURN_IF_ERROR(waitForRoom(updates));
+    absl::Status status = save(updates);
+    if (status.ok())
+      status = writer.waitUntilDurable();
+    tell();
+    if (status.ok() || !absl::IsResourceExhausted(roomFor("")))
+      return status;
+  }
+}
+
+/// The state is nowhere else: whoever can make room shall have the time, for as long as nobody says otherwise.
+absl::Status Checkpointing::waitForRoom(int64_t updates) {
+  absl::Status room = roomFor(checkpointPath(updates));
+  if (!absl::IsResourceExhausted(room))
+    return room;
+  bool stopped = stopRequested();
+  absl::FPrintF(options.err, "reciperun: %s; waiting for room, %s are in memory only; %s gives up\n",
+                printable(std::string(room.message())), inMemoryOnly(),
+                stopped ? "another SIGTERM" : "SIGTERM or Ctrl-C");
+  std::fflush(options.err);
+  while (absl::IsResourceExhausted(room = roomFor(checkpointPath(updates)))) {
+    if (!stopped && stopRequested())
+      return absl::Status(room.code(),
+                          absl::StrCat(room.message(), "; given up as asked, ", inMemoryOnly(), " are lost"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  return room;
 }

@@ -7,17 +7,20 @@
 #include "runtime/executor/Executor.h"
 #include "runtime/tools/Resume.h"
 #include <cstdio>
+#include <functional>
 
 namespace recipe::rt {
 
 struct CheckpointingOptions {
   std::string outputDir;
-  std::string resume;                   // --resume; empty: from the beginning
-  bool overwrite = false;               // --overwrite
-  bool allowChanges = false;            // --allow-changes
-  std::string dataHash;                 // of the tokens that are trained on
-  Communicator *communicator = nullptr; // of a run on several ranks; null: the only rank
-  double timeoutSeconds = 600;          // for what the ranks tell each other
+  std::string resume;                         // --resume; empty: from the beginning
+  bool overwrite = false;                     // --overwrite
+  bool allowChanges = false;                  // --allow-changes
+  std::string dataHash;                       // of the tokens that are trained on
+  Communicator *communicator = nullptr;       // of a run on several ranks; null: the only rank
+  double timeoutSeconds = 600;                // for what the ranks tell each other
+  std::function<bool()> stopRequested;        // ends the wait for room; may be empty
+  std::function<absl::Status()> writeWeights; // what stays of a run whose last checkpoint cannot be saved; may be empty
   FILE *out = stdout;
   FILE *err = stderr;
 };
@@ -40,9 +43,10 @@ public:
   /// goes on from, and says where that came from.
   absl::Status settle();
 
-  /// After each update: begins a checkpoint if one is due, tells of one that has become durable.
-  absl::Status afterStep(int64_t updates);
-  /// At the end of the run: its last state is on disk when this returns.
+  /// After each update: begins a checkpoint if one is due, tells of one that has become durable. The `last` one may
+  /// find no room: end() sees to it.
+  absl::Status afterStep(int64_t updates, bool last);
+  /// At the end of the run: its last state is on disk when this returns. It waits while the disk has no room for it.
   absl::Status end(int64_t updates);
 
 private:
@@ -53,6 +57,12 @@ private:
   absl::Status forget();
   absl::Status save(int64_t updates);
   absl::Status saveLast(int64_t updates);
+  absl::Status saveWithRoom(int64_t updates);
+  absl::Status waitForRoom(int64_t updates);
+  absl::Status roomFor(const std::string &what);
+  std::string checkpointPath(int64_t updates) const;
+  std::string inMemoryOnly() const;
+  bool stopRequested() const { return options.stopRequested && options.stopRequested(); }
   void tell();
   bool writes() const { return !options.communicator || options.communicator->rank() == 0; }
   /// The checkpoint that rank 0 goes on from, on all ranks.
@@ -66,7 +76,8 @@ private:
   CheckpointingOptions options;
   CheckpointManifest identity;
   std::optional<ResumePoint> from;
-  int64_t newest = -1; // updates of the newest checkpoint in the output folder, or on its way to it
+  int64_t newest = -1;  // updates of the newest checkpoint in the output folder, or on its way to it
+  int64_t durable = -1; // of the newest that this run can go on from; -1: none
   CheckpointWriter writer;
 };
 

@@ -36,12 +36,25 @@ static absl::Status refuseNewer(const ResumeOptions &options, const ResumePoint 
                    "; choose another --output-dir, or remove newer results with --overwrite"));
 }
 
+/// The newest is found by its name, and so is what goes with --overwrite.
+static absl::Status checkName(const ResumePoint &point) {
+  // A path may end in a slash.
+  std::string name = (fs::path(point.path) / "").parent_path().filename().string();
+  if (int64_t step = stepOfName(name); step < 0 || step == point.manifest.step)
+    return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(point.path, ": its name must be that of its step, ",
+                                                    checkpointName(point.manifest.step),
+                                                    "; rename it, or take it from another folder"));
+}
+
 absl::StatusOr<ResumePoint> recipe::rt::findResumePoint(const ResumeOptions &options, const CheckpointManifest &now) {
   ResumePoint point;
   RCP_ASSIGN_OR_RETURN(point.path,
                        options.from == "latest" ? newestCheckpoint(options.outputDir) : checkpointAt(options.from));
   RCP_ASSIGN_OR_RETURN(point.manifest, readManifest(point.path));
   point.sameFolder = resumesOutputFolder(options.from, options.outputDir);
+  if (point.sameFolder || point.path != options.from)
+    RCP_RETURN_IF_ERROR(checkName(point));
   RunDifferences differences = compareRuns(point.manifest, now);
   std::vector<std::string> lines = {
       absl::StrCat(point.path, ": the step must be of the checkpoint's model and batch, these differ:")};

@@ -223,6 +223,8 @@ absl::Status TrainingRun::restore() {
   if (options.ranks)
     checkpointing.communicator = &options.ranks->communicator();
   checkpointing.timeoutSeconds = options.timeoutSeconds;
+  checkpointing.stopRequested = options.stopRequested;
+  checkpointing.writeWeights = [this] { return writeWeights(); };
   checkpointing.out = options.out;
   checkpointing.err = options.err;
   RCP_ASSIGN_OR_RETURN(checkpoints, Checkpointing::create(*executor, checkpointing));
@@ -294,7 +296,7 @@ absl::Status TrainingRun::trainOne(int64_t step) {
   int64_t interval = executor->keys().integer("logging.eval_interval", 0);
   if (interval > 0 && (step + 1) % interval == 0)
     RCP_RETURN_IF_ERROR(evaluate(step + 1));
-  return checkpoints->afterStep(step + 1);
+  return checkpoints->afterStep(step + 1, step + 1 == last);
 }
 
 absl::Status TrainingRun::evaluate(int64_t updates) {
@@ -350,7 +352,9 @@ absl::StatusOr<bool> TrainingRun::run() {
     monitor->clearProgress();
   RCP_RETURN_IF_ERROR(checkpoints->end(done));
   if (isFirst(options))
-    RCP_RETURN_IF_ERROR(writeWeights());
+    if (absl::Status status = writeWeights(); !status.ok())
+      return absl::Status(status.code(), absl::StrCat(status.message(), "; the checkpoint of step ", done,
+                                                      " is complete, --resume writes the weights once they can be"));
   if (monitor && !monitor->status().ok())
     return absl::Status(monitor->status().code(),
                         absl::StrCat(monitor->status().message(), "; the run ended after step ", done, " of ", last,

@@ -155,8 +155,29 @@ TEST_F(CheckpointTest, MissingMetricsAreSaid) {
   const std::string resume = run.command("--output-dir whole --resume");
   EXPECT_EQ(run.space.must(resume).err, "");
   run.space.must("head -n 4 whole/metrics.jsonl > metrics; mv metrics whole/metrics.jsonl");
-  EXPECT_EQ(run.space.must(resume).err, "reciperun: whole/metrics.jsonl: lines before the checkpoint's step 10 are "
-                                        "missing, the last is of step 4\n");
+  EXPECT_EQ(run.space.run(resume).err, "reciperun: whole/metrics.jsonl: lines before the checkpoint's step 10 are "
+                                       "missing, the last is of step 4\n");
+}
+
+TEST_F(CheckpointTest, AnotherNameIsNoOtherCheckpoint) {
+  run.runWhole("--set logging.ckpt_interval=4");
+  run.space.must("cp -r whole/checkpoints/step-00000004 best; cp -r best step-00000099; cp -r whole beside; "
+                 "cd beside/checkpoints; rm -r step-00000010 step-00000008; mv step-00000004 best");
+  for (std::string from : {"best", "best/", "step-00000099", "beside/checkpoints/best"}) {
+    run.space.must("recipeckpt verify " + from);
+    run.space.must("rm -rf x; " + run.command("--output-dir x --resume " + from));
+    run.expectSameCheckpoint("x/checkpoints/step-00000010", "whole/checkpoints/step-00000010");
+  }
+  run.space.must(run.command("--output-dir beside --resume beside/checkpoints/best"));
+  run.expectSameEnd("beside");
+  EXPECT_TRUE(std::filesystem::exists(run.space.files().path("beside/checkpoints/best"))) << "it is the user's";
+  // The newest is found by its name.
+  run.space.must("mv whole/checkpoints/step-00000008 whole/checkpoints/step-00000012");
+  for (std::string from : {"latest", "whole", "whole/checkpoints/step-00000012/"})
+    expectRefusal("--output-dir whole --resume " + from,
+                  "whole/checkpoints/step-00000012" + std::string(from.back() == '/' ? "/" : "") +
+                      ": its name must be that of its step, step-00000008; rename it, or take it from another "
+                      "folder");
 }
 
 TEST_F(CheckpointTest, Refusals) {
@@ -253,8 +274,11 @@ TEST_F(CheckpointTest, AFullDiskKeepsTheLastGoodCheckpoint) {
   EXPECT_NE(outcome.err.find("reciperun: error: disk/run/checkpoints/step-"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("the disk must have room for its "), std::string::npos) << outcome.err;
   EXPECT_EQ(run.space.run("recipeckpt verify disk/run").code, 0);
-  size_t kept = run.checkpoints("disk/run").size();
-  EXPECT_GE(kept, 1u);
+  ASSERT_FALSE(run.checkpoints("disk/run").empty());
+  EXPECT_NE(outcome.err.find("; the updates after step " + std::to_string(run.checkpoints("disk/run").back()) +
+                             " are lost, --resume goes on from there when there is room\n"),
+            std::string::npos)
+      << outcome.err;
   // With room again it goes on.
   run.space.must("rm -r disk/run/checkpoints/step-00000001");
   EXPECT_EQ(run.space
@@ -262,6 +286,58 @@ TEST_F(CheckpointTest, AFullDiskKeepsTheLastGoodCheckpoint) {
                                  "logging.keep_last=1 --set logging.ckpt_interval=1"))
                 .code,
             0);
+}
+
+// The last save of a run is the last of it.
+TEST_F(CheckpointTest, AFullDiskAtTheEndIsWaitedFor) {
+  SmallDisk disk(run.space.files().path("disk"));
+  if (!disk.mounted)
+    GTEST_SKIP() << "only root can make a small disk";
+  run.updates = 400;
+  // With checkpoints on the way, the last update has one, too.
+  for (std::string options : {"", "--set logging.ckpt_interval=400", "--nodes 2 --threads 1"})
+    for (bool freed : {true, false}) {
+      std::string step = "gpt2.bin";
+      if (options.find("--nodes") == 0) {
+        step = "nodes.bin";
+        run.space.must(
+            "recipec compile gpt2.recipe --set data.batch_size=8 --set optim.grad_accum_steps=2 -o nodes.bin");
+      }
+      run.space.must("rm -rf disk/* whole; " + run.command("--output-dir whole", step));
+      TempFolder streams;
+      ChildProcess child(streams, run.words("--output-dir " + disk.path + "/run " + options, step));
+      while (run.space.files().read("disk/run/metrics.jsonl").empty())
+        usleep(1000);
+      // Metrics and weights have room, a checkpoint has not.
+      run.space.must("head -c 2000000 /dev/zero > disk/filler");
+      const std::string place = disk.path + "/run/checkpoints/step-00000400: the disk must have room for its ";
+      for (int i = 0; i < 6000 && streams.read("stderr").find('\n') == std::string::npos; ++i)
+        usleep(10000);
+      std::string waiting = streams.read("stderr");
+      EXPECT_EQ(waiting.find("reciperun: " + place), 0u) << waiting;
+      const std::string end = "; waiting for room, all updates are in memory only; SIGTERM or Ctrl-C gives up\n";
+      EXPECT_EQ(waiting.find(end) + end.size(), waiting.size()) << waiting;
+      if (freed)
+        run.space.must("rm disk/filler");
+      else
+        kill(child.id(), SIGTERM);
+      EXPECT_EQ(child.wait(), freed ? 0 : 1) << streams.read("stderr");
+      std::string rest = streams.read("stderr").substr(waiting.size());
+      if (freed) {
+        EXPECT_EQ(rest, "");
+        run.expectSameEnd("disk/run");
+        continue;
+      }
+      EXPECT_EQ(rest.find("reciperun: error: " + place), 0u) << rest;
+      EXPECT_NE(rest.find("; given up as asked, all updates are lost; the weights after step 400 are written, without "
+                          "what --resume needs\n"),
+                std::string::npos)
+          << rest;
+      EXPECT_EQ(rest.find('\n'), rest.size() - 1) << rest;
+      EXPECT_TRUE(run.checkpoints("disk/run").empty());
+      EXPECT_TRUE(run.space.files().read("disk/run/model.safetensors") ==
+                  run.space.files().read("whole/model.safetensors"));
+    }
 }
 
 } // namespace recipe::test

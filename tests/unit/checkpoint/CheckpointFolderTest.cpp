@@ -59,6 +59,14 @@ TEST_F(CheckpointFolderTest, TheNewestStay) {
 TEST_F(CheckpointFolderTest, APathMeansACheckpointOrTheNewestOfARun) {
   EXPECT_EQ(newestCheckpoint(temp.path("run")).status().message(),
             temp.path("run/checkpoints") + ": no checkpoint found");
+  for (const char *name : {"run/checkpoints/best", "run/checkpoints/step-00000001.partial"}) {
+    std::filesystem::create_directories(temp.path(name));
+    temp.write(std::string(name) + "/manifest.json", "");
+  }
+  EXPECT_EQ(newestCheckpoint(temp.path("run")).status().message(),
+            temp.path("run/checkpoints") +
+                ": no checkpoint found that has its step's name; best is to be named by its path");
+  EXPECT_EQ(*checkpointAt(temp.path("run/checkpoints/best")), temp.path("run/checkpoints/best"));
   for (const char *name : {"run/checkpoints/step-00000003", "run/checkpoints/step-00000012"}) {
     std::filesystem::create_directories(temp.path(name));
     temp.write(std::string(name) + "/manifest.json", "");
@@ -69,6 +77,42 @@ TEST_F(CheckpointFolderTest, APathMeansACheckpointOrTheNewestOfARun) {
   EXPECT_EQ(checkpointAt(temp.path("run/checkpoints/step-4")).status().message(),
             temp.path("run/checkpoints/step-4") +
                 ": must be a checkpoint or the output folder of a run, found neither manifest.json nor checkpoints");
+}
+
+TEST_F(CheckpointFolderTest, WhoReadsARunBesideItReadsWhatIsThere) {
+  auto makeCheckpoint = [&](int64_t step) {
+    make(checkpointName(step));
+    temp.write("c/" + checkpointName(step) + "/manifest.json", "");
+  };
+  std::filesystem::create_directories(temp.path("run"));
+  std::filesystem::create_directory_symlink(temp.path("c"), temp.path("run/checkpoints"));
+  makeCheckpoint(1);
+  int64_t newest = 1;
+  std::vector<std::string> read;
+  auto replacedBy = [&](int64_t last) {
+    return [&, last](const std::string &path) -> absl::Status {
+      read.push_back(path);
+      if (newest >= last)
+        return absl::OkStatus();
+      makeCheckpoint(++newest);
+      EXPECT_TRUE(removeCheckpoint(temp.path("c"), newest - 1).ok());
+      return absl::NotFoundError("gone");
+    };
+  };
+  ASSERT_TRUE(readCheckpoint(temp.path("run"), replacedBy(3)).ok());
+  const std::string folder = temp.path("run/checkpoints/");
+  EXPECT_EQ(read,
+            std::vector<std::string>({folder + "step-00000001", folder + "step-00000002", folder + "step-00000003"}));
+  EXPECT_EQ(readCheckpoint(folder + "step-00000003", replacedBy(4)).message(),
+            folder + "step-00000003: was removed while it was read");
+  read.clear();
+  EXPECT_EQ(readCheckpoint(temp.path("run"), replacedBy(100)).message(),
+            temp.path("run") + ": its newest checkpoint was removed while it was read, 10 times in a row; a larger "
+                               "logging.keep_last keeps it longer");
+  EXPECT_EQ(read.size(), 10u);
+  // What is still there is what is wrong.
+  auto damaged = [](const std::string &) { return absl::DataLossError("damaged"); };
+  EXPECT_EQ(readCheckpoint(temp.path("run"), damaged).message(), "damaged");
 }
 
 } // namespace
