@@ -37,7 +37,7 @@ static absl::Status checkHash(const std::string &path, const CheckpointFile &sta
   return absl::OkStatus();
 }
 
-static absl::Status hashRange(InputFile &file, uint64_t begin, uint64_t end, Sha256 &hash) {
+static absl::Status hashRange(const InputFile &file, uint64_t begin, uint64_t end, Sha256 &hash) {
   std::vector<uint8_t> block(size_t(std::min<uint64_t>(blockBytes, end - begin)));
   for (uint64_t at = begin; at < end; at += block.size()) {
     size_t bytes = size_t(std::min<uint64_t>(block.size(), end - at));
@@ -47,18 +47,34 @@ static absl::Status hashRange(InputFile &file, uint64_t begin, uint64_t end, Sha
   return absl::OkStatus();
 }
 
-static absl::Status verifyFile(const std::string &path, const CheckpointFile &stated) {
-  RCP_ASSIGN_OR_RETURN(InputFile file, openStated(path, stated));
+static absl::Status verifyBytes(const std::string &path, const CheckpointFile &stated, const InputFile &file) {
   Sha256 hash;
   RCP_RETURN_IF_ERROR(hashRange(file, 0, file.bytes(), hash));
   return checkHash(path, stated, hash);
 }
 
+namespace {
+
+struct OpenedFile {
+  std::string path;
+  const CheckpointFile &stated;
+  InputFile bytes;
+  absl::StatusOr<SafetensorsFile> tensors; // believed after the bytes
+};
+
+} // namespace
+
 absl::Status recipe::rt::verifyCheckpoint(const std::string &path, const CheckpointManifest &manifest) {
-  for (const CheckpointFile &file : manifest.files) {
-    std::string name = absl::StrCat(path, "/", file.name);
-    RCP_RETURN_IF_ERROR(verifyFile(name, file));
-    RCP_RETURN_IF_ERROR(readSafetensors(name).status());
+  // All at once: what a run removes while it is read is there until the end.
+  std::vector<OpenedFile> files;
+  for (const CheckpointFile &stated : manifest.files) {
+    std::string name = absl::StrCat(path, "/", stated.name);
+    RCP_ASSIGN_OR_RETURN(InputFile bytes, openStated(name, stated));
+    files.push_back({name, stated, std::move(bytes), readSafetensors(name)});
+  }
+  for (const OpenedFile &file : files) {
+    RCP_RETURN_IF_ERROR(verifyBytes(file.path, file.stated, file.bytes));
+    RCP_RETURN_IF_ERROR(file.tensors.status());
   }
   return absl::OkStatus();
 }
@@ -120,13 +136,13 @@ static absl::Status loadTensors(const std::string &path, const CheckpointFile &s
 }
 
 static absl::Status loadFile(const std::string &path, const CheckpointFile &stated, const StateFile &state) {
-  RCP_RETURN_IF_ERROR(openStated(path, stated).status());
+  RCP_ASSIGN_OR_RETURN(InputFile bytes, openStated(path, stated));
   absl::StatusOr<SafetensorsFile> names = readSafetensors(path);
   absl::Status status = names.ok() ? compareTensors(path, *names, state) : names.status();
   if (status.ok())
     return loadTensors(path, stated, *names, state);
   // Damage explains the rest.
-  RCP_RETURN_IF_ERROR(verifyFile(path, stated));
+  RCP_RETURN_IF_ERROR(verifyBytes(path, stated, bytes));
   return status;
 }
 

@@ -9,7 +9,8 @@ namespace recipe::rt {
 /// Of the checkpoint in folder `path`; messages begin with the file's path.
 absl::StatusOr<CheckpointManifest> readManifest(const std::string &path);
 
-/// Reads every file of the checkpoint: length, hash, structure.
+/// Reads every file of the checkpoint: length, hash, structure. Who removes it meanwhile does no harm once all files
+/// are open.
 absl::Status verifyCheckpoint(const std::string &path, const CheckpointManifest &manifest);
 
 /// Reads the state into the memory of its tensors, in one pass and without memory of its own. Every tensor must be in

@@ -10,6 +10,7 @@
 #include "runtime/checkpoint/ExportWeights.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 
 using namespace recipe::rt;
 
@@ -27,43 +28,58 @@ struct Opened {
 
 } // namespace
 
-static absl::StatusOr<Opened> open(const std::string &name) {
-  Opened opened;
-  RCP_ASSIGN_OR_RETURN(opened.path, checkpointAt(name));
-  RCP_ASSIGN_OR_RETURN(opened.manifest, readManifest(opened.path));
-  return opened;
+/// Calls `read` with the checkpoint, perhaps more than once: a run may remove what it reads.
+static absl::Status withCheckpoint(const std::string &name, const std::function<absl::Status(const Opened &)> &read) {
+  return readCheckpoint(name, [&](const std::string &path) -> absl::Status {
+    Opened opened{path, {}};
+    RCP_ASSIGN_OR_RETURN(opened.manifest, readManifest(path));
+    return read(opened);
+  });
+}
+
+static absl::StatusOr<std::string> describe(const Opened &opened) {
+  const CheckpointManifest &m = opened.manifest;
+  const CheckpointProvenance &p = m.provenance;
+  std::string text;
+  absl::StrAppendFormat(&text, "checkpoint  %s\nstep        %d\nsamples     %d\nmodel       %s, %d parameters\n",
+                        printable(opened.path), m.step, m.samples, printable(m.modelType), m.parameters);
+  absl::StrAppendFormat(&text, "run         %s\nwritten     %s by %s, nodes %d, threads %d\ncompiled    by %s for %s\n",
+                        printable(p.run), printable(p.written), printable(p.producer), p.nodes, p.threads,
+                        printable(p.compiler), printable(p.target));
+  absl::StrAppendFormat(&text, "config      %s\nsettings\n", printable(m.modelConfig));
+  for (const auto &[key, value] : m.settings)
+    absl::StrAppendFormat(&text, "  %-24s%s\n", printable(key), printable(value));
+  for (const CheckpointFile &file : m.files) {
+    absl::StrAppendFormat(&text, "%s, %d bytes, SHA-256 %s\n", printable(file.name), file.bytes,
+                          printable(file.sha256));
+    RCP_ASSIGN_OR_RETURN(SafetensorsFile tensors, readSafetensors(opened.path + "/" + file.name));
+    for (const TensorView &tensor : tensors.tensors())
+      absl::StrAppendFormat(&text, "  %-48s %s [%s]\n", printable(tensor.name), tensor.dtype,
+                            absl::StrJoin(tensor.shape, ", "));
+  }
+  return text;
 }
 
 static absl::Status inspect(const Arguments &arguments) {
-  RCP_ASSIGN_OR_RETURN(Opened opened, open(arguments.checkpoint));
-  const CheckpointManifest &m = opened.manifest;
-  const CheckpointProvenance &p = m.provenance;
-  absl::PrintF("checkpoint  %s\nstep        %d\nsamples     %d\nmodel       %s, %d parameters\n",
-               printable(opened.path), m.step, m.samples, printable(m.modelType), m.parameters);
-  absl::PrintF("run         %s\nwritten     %s by %s, nodes %d, threads %d\ncompiled    by %s for %s\n",
-               printable(p.run), printable(p.written), printable(p.producer), p.nodes, p.threads, printable(p.compiler),
-               printable(p.target));
-  absl::PrintF("config      %s\nsettings\n", printable(m.modelConfig));
-  for (const auto &[key, value] : m.settings)
-    absl::PrintF("  %-24s%s\n", printable(key), printable(value));
-  for (const CheckpointFile &file : m.files) {
-    absl::PrintF("%s, %d bytes, SHA-256 %s\n", printable(file.name), file.bytes, printable(file.sha256));
-    RCP_ASSIGN_OR_RETURN(SafetensorsFile tensors, readSafetensors(opened.path + "/" + file.name));
-    for (const TensorView &tensor : tensors.tensors())
-      absl::PrintF("  %-48s %s [%s]\n", printable(tensor.name), tensor.dtype, absl::StrJoin(tensor.shape, ", "));
-  }
+  std::string text;
+  RCP_RETURN_IF_ERROR(withCheckpoint(arguments.checkpoint, [&](const Opened &opened) -> absl::Status {
+    RCP_ASSIGN_OR_RETURN(text, describe(opened));
+    return absl::OkStatus();
+  }));
+  absl::PrintF("%s", text);
   return absl::OkStatus();
 }
 
 static absl::Status verify(const Arguments &arguments) {
-  RCP_ASSIGN_OR_RETURN(Opened opened, open(arguments.checkpoint));
-  RCP_RETURN_IF_ERROR(verifyCheckpoint(opened.path, opened.manifest));
-  uint64_t bytes = 0;
-  for (const CheckpointFile &file : opened.manifest.files)
-    bytes += file.bytes;
-  absl::PrintF("%s: good, step %d, %d bytes in %d files\n", printable(opened.path), opened.manifest.step, bytes,
-               opened.manifest.files.size());
-  return absl::OkStatus();
+  return withCheckpoint(arguments.checkpoint, [](const Opened &opened) -> absl::Status {
+    RCP_RETURN_IF_ERROR(verifyCheckpoint(opened.path, opened.manifest));
+    uint64_t bytes = 0;
+    for (const CheckpointFile &file : opened.manifest.files)
+      bytes += file.bytes;
+    absl::PrintF("%s: good, step %d, %d bytes in %d files\n", printable(opened.path), opened.manifest.step, bytes,
+                 opened.manifest.files.size());
+    return absl::OkStatus();
+  });
 }
 
 /// The lines that tell both apart; none: the same state of the same run.
@@ -92,19 +108,25 @@ static absl::StatusOr<std::vector<std::string>> differences(const Opened &first,
 
 /// True if they differ.
 static absl::StatusOr<bool> diff(const Arguments &arguments) {
-  RCP_ASSIGN_OR_RETURN(Opened first, open(arguments.checkpoint));
-  RCP_ASSIGN_OR_RETURN(Opened second, open(arguments.other));
-  RCP_ASSIGN_OR_RETURN(std::vector<std::string> lines, differences(first, second));
+  std::vector<std::string> lines;
+  RCP_RETURN_IF_ERROR(withCheckpoint(arguments.checkpoint, [&](const Opened &first) {
+    return withCheckpoint(arguments.other, [&](const Opened &second) -> absl::Status {
+      RCP_ASSIGN_OR_RETURN(lines, differences(first, second));
+      return absl::OkStatus();
+    });
+  }));
   for (const std::string &line : lines)
     absl::PrintF("%s\n", printable(line));
   return !lines.empty();
 }
 
 static absl::Status exportTo(const Arguments &arguments) {
-  RCP_ASSIGN_OR_RETURN(Opened opened, open(arguments.checkpoint));
-  RCP_RETURN_IF_ERROR(exportWeights(opened.path, opened.manifest, arguments.folder));
-  absl::PrintF("%s: config.json and model.safetensors of step %d\n", printable(arguments.folder), opened.manifest.step);
-  return absl::OkStatus();
+  return withCheckpoint(arguments.checkpoint, [&](const Opened &opened) -> absl::Status {
+    RCP_RETURN_IF_ERROR(exportWeights(opened.path, opened.manifest, arguments.folder));
+    absl::PrintF("%s: config.json and model.safetensors of step %d\n", printable(arguments.folder),
+                 opened.manifest.step);
+    return absl::OkStatus();
+  });
 }
 
 static int report(const std::string &text) {

@@ -1,5 +1,7 @@
 // recipeckpt as a user meets it.
 #include "tests/e2e/CheckpointRun.h"
+#include "tests/unit/ChildProcess.h"
+#include <csignal>
 #include <gtest/gtest.h>
 
 namespace recipe::test {
@@ -45,6 +47,21 @@ TEST_F(RecipeckptTest, DiffTellsStatesApart) {
   EXPECT_NE(steps.out.find(" of 6144 values differ, by at most "), std::string::npos) << steps.out;
   run.space.must(run.command("--output-dir other --set optim.lr=1e-2"));
   EXPECT_EQ(run.space.run("recipeckpt diff again other").out.find("optim.lr: 0.001 and 0.01\nmodel.safetensors: "), 0u);
+}
+
+// A run that keeps one checkpoint removes what is being read.
+TEST_F(RecipeckptTest, BesideARunThatGoesOn) {
+  TempFolder streams;
+  ChildProcess child(streams, run.words("--output-dir " + run.space.files().path("live") +
+                                        " --set optim.max_steps=1000000 --set logging.ckpt_interval=1 --set "
+                                        "logging.keep_last=1"));
+  while (run.checkpoints("live").empty())
+    usleep(1000);
+  for (int i = 0; i < 50 && !HasFailure(); ++i)
+    for (const char *command : {"verify live", "inspect live"})
+      run.space.must(std::string("recipeckpt ") + command);
+  kill(child.id(), SIGKILL);
+  EXPECT_EQ(child.wait(), -SIGKILL) << streams.read("stderr");
 }
 
 TEST_F(RecipeckptTest, Errors) {
