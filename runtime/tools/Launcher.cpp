@@ -180,7 +180,7 @@ static Outcome stoppedBy(int signal, const char *how) {
   return {128 + signal, false};
 }
 
-static Outcome judge(int status, const Attempt &ranks, int stopSignal) {
+static Outcome judge(int status, const Attempt &ranks, int stopSignal, bool several) {
   const StarterOutput &output = ranks.messages();
   bool signalled = WIFSIGNALED(status);
   // The first stop may have been done before the second ended mpirun.
@@ -202,7 +202,8 @@ static Outcome judge(int status, const Attempt &ranks, int stopSignal) {
     say(absl::StrCat("error: the process that starts the ranks was ended by signal ", WTERMSIG(status), " (",
                      strsignal(WTERMSIG(status)), ")"));
   else if (code != 0 && !death && !output.sawError())
-    say(absl::StrCat("error: the ranks ended with exit code ", code, " and said nothing"));
+    say(absl::StrCat("error: ", several ? output.reason(code)
+                                        : absl::StrCat("the rank ended with exit code ", code, " and said nothing")));
   return {lost ? 1 : code == 70 || code == 0 ? code : 1, lost && stopSignal == 0};
 }
 
@@ -233,7 +234,7 @@ int recipe::rt::launch(const LaunchOptions &options, const std::function<int()> 
       return 1;
     }
     began |= ranks.messages().sawBegin();
-    Outcome outcome = judge(*status, ranks, stop.signal);
+    Outcome outcome = judge(*status, ranks, stop.signal, options.nodes > 1);
     if (!outcome.lost || attempt >= options.maxRestarts)
       return outcome.code;
     say(absl::StrCat("restart ", attempt + 1, " of ", options.maxRestarts));

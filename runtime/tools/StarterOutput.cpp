@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "runtime/tools/MpirunTrouble.h"
 #include <vector>
 
 using namespace recipe::rt;
@@ -25,7 +26,7 @@ static bool isNote(const std::string &line) {
 static bool isAftermath(const std::string &line) {
   if (!absl::StartsWith(line, "["))
     return false;
-  for (const char *known : {"Read -1, expected", "ORTE_ERROR_LOG", "PMIX ERROR"})
+  for (const char *known : {"Read -1, expected", "ORTE_ERROR_LOG", "PMIX ERROR", "FORCE-TERMINATE AT"})
     if (absl::StrContains(line, known))
       return true;
   return false;
@@ -62,7 +63,7 @@ void StarterOutput::end() {
   if (inBlock)
     takeBlock();
   inBlock = false;
-  if (!error && !dead && !onlyOurs)
+  if (!error && !dead && !trouble && !onlyOurs)
     pass(aftermath);
 }
 
@@ -120,13 +121,34 @@ void StarterOutput::takeBlock() {
   }
   // What a rank that ends with an exit code makes it say; the rank itself said why.
   for (const char *known : {"MPI_ABORT was invoked", "a non-zero exit code", "exited with non-zero status"})
-    if (absl::StrContains(text, known))
+    if (absl::StrContains(text, known)) {
+      exited = true;
       return;
+    }
+  if (std::optional<std::string> known = mpirunTrouble(text)) {
+    if (!trouble)
+      trouble = known;
+    return;
+  }
+  bool follows = error || trouble || absl::StrContains(text, "An internal error has occurred in ORTE");
+  spoke |= !follows;
   for (absl::string_view one : absl::StrSplit(block, '\n', absl::SkipWhitespace())) {
     std::string shown = absl::StrCat("mpirun: ", one, "\n");
-    if (error)
+    if (follows)
       aftermath += shown;
     else
       pass(shown);
   }
+}
+
+std::string StarterOutput::reason(int code) const {
+  if (trouble)
+    return *trouble;
+  if (spoke)
+    return absl::StrCat("mpirun ended with exit code ", code, ", for the reason above");
+  if (exited)
+    return absl::StrCat("the ranks ended with exit code ", code, " and said nothing");
+  return absl::StrCat("mpirun ended with exit code ", code,
+                      " and without a word, as after a signal that is sent to it; ",
+                      stopped ? "the ranks have saved and stopped" : "only checkpoints that were complete stay");
 }

@@ -28,6 +28,8 @@ public:
   const std::optional<Death> &death() const { return dead; }
   /// Whether a message of ours says what was wrong.
   bool sawError() const { return error; }
+  /// Why mpirun ended with that exit code where nothing else tells.
+  std::string reason(int code) const;
   /// Whether the ranks said that they have stopped as asked.
   bool sawStop() const { return stopped; }
   /// Whether rank 0 said kBegins, which is for us alone.
@@ -48,6 +50,9 @@ private:
   std::string aftermath;        // of a failure: to be shown if nothing else tells of one
   std::set<std::string> errors; // of ours, each of which passes once
   std::optional<Death> dead;
+  std::optional<std::string> trouble; // of mpirun's in starting the ranks
+  bool spoke = false;                 // mpirun, and it passed
+  bool exited = false;                // a rank, with a code that mpirun saw
   bool error = false;
   bool stopped = false;
   bool began = false;

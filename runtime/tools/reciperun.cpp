@@ -16,6 +16,7 @@
 #include <exception>
 #include <filesystem>
 #include <limits>
+#include <set>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -142,6 +143,16 @@ static void addOptions(CLI::App &app, Arguments &arguments) {
   app.add_flag("--restarted", options.restarted)->group("");
 }
 
+/// It trains nothing.
+static absl::Status checkSelftest(const CLI::App &app) {
+  static const std::set<std::string> taken = {"step", "--nodes", "--hostfile", "--timeout"};
+  for (const CLI::Option *option : app.get_options())
+    if (option->count() > 0 && !taken.count(option->get_name()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("selftest takes --nodes, --hostfile and --timeout only, got ", option->get_name()));
+  return absl::OkStatus();
+}
+
 /// Options that would be without effect are refused by name.
 static absl::Status checkTogether(const CLI::App &app, const Arguments &arguments, bool isRank) {
   auto given = [&](const char *name) { return app.get_option(name)->count() > 0; };
@@ -152,6 +163,8 @@ static absl::Status checkTogether(const CLI::App &app, const Arguments &argument
             absl::StrCat("--print-manifest must be the only option, got ", option->get_name()));
   if (arguments.launched)
     return absl::OkStatus(); // the launcher's ranks have its options
+  if (arguments.selftest)
+    RCP_RETURN_IF_ERROR(checkSelftest(app));
   if (given("--allow-changes") && !given("--resume"))
     return absl::InvalidArgumentError("--allow-changes must come with --resume");
   if (isRank)
@@ -237,6 +250,7 @@ static int run(int argc, char **argv) {
     std::fprintf(stderr, "reciperun --help lists the options\n");
     return kUserError;
   }
+  arguments.selftest = arguments.run.stepPath == "selftest";
   std::optional<RankEnvironment> environment = rankEnvironment(std::getenv);
   if (absl::Status status = checkTogether(app, arguments, environment.has_value()); !status.ok())
     return report(status);
@@ -251,7 +265,6 @@ static int run(int argc, char **argv) {
   if (arguments.launched)
     arguments.run.onBegin = [] { std::fprintf(stderr, "%s\n", StarterOutput::kBegins); };
   arguments.run.stopRequested = [] { return stopSignal != 0; };
-  arguments.selftest = arguments.run.stepPath == "selftest";
   arguments.launch.arguments.assign(argv + 1, argv + argc);
   if (environment) {
     if (arguments.nodes > 0 && environment->size > 0 && arguments.nodes != environment->size)

@@ -181,6 +181,15 @@ TEST_F(ProcessesTest, SelftestIsGood) {
   }
   EXPECT_EQ(space.run("reciperun selftest").code, 1);
   EXPECT_EQ(space.run("reciperun selftest --nodes 3").code, 1);
+  // It trains nothing.
+  for (std::string option : {"--steps 1", "--set optim.lr=1", "--threads 1", "--output-dir x", "--resume",
+                             "--overwrite", "--allow-changes", "--profile", "--max-restarts 1"}) {
+    std::string name = option.substr(0, option.find(' '));
+    Outcome outcome = space.run("reciperun selftest --nodes 2 " + option);
+    EXPECT_EQ(outcome.code, 1) << option;
+    EXPECT_EQ(outcome.err,
+              "reciperun: error: selftest takes --nodes, --hostfile and --timeout only, got " + name + "\n");
+  }
 }
 
 TEST_F(ProcessesTest, AStopSavesAndAnotherNumberOfRanksGoesOn) {
@@ -240,6 +249,44 @@ TEST_F(ProcessesTest, ASecondStopKills) {
   if (run.err().find("reciperun: stopped after step ") != 0)
     EXPECT_EQ(run.err(), "reciperun: ended at once, as asked; only checkpoints that were complete stay\n");
   EXPECT_EQ(run.err().find('\n'), run.err().size() - 1) << run.err();
+  EXPECT_TRUE(run.nothingIsLeft());
+}
+
+TEST_F(ProcessesTest, WhatMpirunCannotStartIsSaidInOneError) {
+  const std::string parse = "reciperun: error: --hostfile: hosts:1: must have the form HOST slots=N, mpirun cannot ";
+  const std::string ssh = "reciperun: error: mpirun could not start its program orted on every host: ";
+  for (auto [hosts, message] : {std::pair("one host = = 3", parse), std::pair("slots=3", parse),
+                                std::pair("", std::string("reciperun: error: --hostfile must name a host")),
+                                std::pair("elsewhere slots=2", "no way\n" + ssh)}) {
+    space.files().write("hosts", std::string(hosts) + "\n");
+    space.must("printf '#!/bin/sh\\necho no way >&2\\nexit 255\\n' > agent; chmod +x agent");
+    Outcome outcome =
+        space.run("OMPI_MCA_plm_rsh_agent=$PWD/agent " + train("--nodes 2 --hostfile hosts --timeout 20", "nowhere"));
+    EXPECT_EQ(outcome.code, 1) << hosts;
+    EXPECT_EQ(outcome.err.find(message), 0u) << hosts << "\n" << outcome.err;
+    EXPECT_EQ(outcome.err.find('\n', message.size()), outcome.err.size() - 1) << hosts << "\n" << outcome.err;
+  }
+  Outcome outcome = space.run("OMPI_MCA_plm_rsh_agent=nothing " + train("--nodes 2 --hostfile hosts", "nowhere"));
+  EXPECT_EQ(outcome.err, "reciperun: error: mpirun needs ssh to reach other hosts (Debian: openssh-client), found no "
+                         "program of 'nothing'\n");
+}
+
+TEST_F(ProcessesTest, ASignalToMpirunIsNoSilenceOfTheRanks) {
+  RunningRanks run(space, "reciperun step.bin --nodes 2 --threads 1 --set optim.max_steps=1000000", "signalled");
+  ASSERT_TRUE(run.waitForOutput("tiny-gpt2: ")) << run.err();
+  // The launcher's child, and the ranks' parent.
+  for (pid_t process : run.processes()) {
+    std::ifstream name("/proc/" + std::to_string(process) + "/comm");
+    std::string text;
+    if (name >> text && text == "mpirun")
+      kill(process, SIGTERM);
+  }
+  EXPECT_EQ(run.wait(30), 1) << run.err();
+  EXPECT_NE(
+      run.err().find("reciperun: error: mpirun ended with exit code 1 and without a word, as after a signal that is "
+                     "sent to it; "),
+      std::string::npos)
+      << run.err();
   EXPECT_TRUE(run.nothingIsLeft());
 }
 

@@ -101,6 +101,62 @@ TEST(StarterOutputTest, TheAftermathOfAnErrorIsNone) {
   EXPECT_EQ(other.text, "[vm:12] Read -1, expected 8192, errno = 14\n");
 }
 
+TEST(StarterOutputTest, WhatMpirunCannotStartIsOneReason) {
+  const std::string internal =
+      "\nAn internal error has occurred in ORTE:\n\n[[1,0],0] FORCE-TERMINATE AT (null):1 - error x.c(352)\n\nThis is "
+      "something that should be reported to the developers.\n";
+  struct Case {
+    std::string said, reason;
+  };
+  const Case cases[] = {
+      {rule +
+           "\nOpen RTE detected a parse error in the hostfile:\n    my/hosts\nIt occured on line number 12 on token "
+           "3.\n" +
+           rule + "\n" + rule + internal + rule + "\n",
+       "--hostfile: my/hosts:12: must have the form HOST slots=N, mpirun cannot read this line"},
+      {rule + "\nNo nodes are available for this job, either due to a failure to\nallocate nodes\n" + rule + "\n",
+       "--hostfile must name a host with room for a rank, mpirun finds none"},
+      {rule + "\nORTE was unable to reliably start one or more daemons.\nThis usually is caused by:\n" + rule + "\n",
+       "mpirun could not start its program orted on every host: each must be reachable by ssh without a password and "
+       "have OpenMPI in the same place"},
+      {rule +
+           "\nThe value of the MCA parameter \"plm_rsh_agent\" was set to a path\nthat could not be found:\n\n  "
+           "plm_rsh_agent: ssh : rsh\n\nPlease either unset the parameter, or check that the path is correct\n" +
+           rule + "\n[vm:1] [[INVALID],INVALID] FORCE-TERMINATE AT Not found:-13 - error plm_rsh_component.c(335)\n",
+       "mpirun needs ssh to reach other hosts (Debian: openssh-client), found no program of 'ssh : rsh'"},
+  };
+  for (const Case &one : cases) {
+    Shown shown;
+    shown.output.take("ssh: no such host\n" + one.said);
+    shown.output.end();
+    EXPECT_EQ(shown.text, "ssh: no such host\n");
+    EXPECT_EQ(shown.output.reason(1), one.reason);
+  }
+  // Where nothing else tells, it is shown.
+  Shown shown;
+  shown.output.take(rule + internal + rule + "\n");
+  shown.output.end();
+  EXPECT_EQ(shown.text.find("mpirun: An internal error has occurred in ORTE:\n"), 0u) << shown.text;
+}
+
+TEST(StarterOutputTest, AnEndWithoutOurWordsHasAReason) {
+  const std::string exited =
+      rule + "\nmpirun detected that one or more processes exited with non-zero status\n" + rule + "\n";
+  const std::string wordless =
+      "mpirun ended with exit code 1 and without a word, as after a signal that is sent to it; ";
+  for (auto [said, reason] : {std::pair(exited, std::string("the ranks ended with exit code 1 and said nothing")),
+                              std::pair(rule + "\nAll is lost.\n" + rule + "\n",
+                                        std::string("mpirun ended with exit code 1, for the reason above")),
+                              std::pair(std::string(), wordless + "only checkpoints that were complete stay"),
+                              std::pair(std::string("reciperun: stopped after step 3 of 9, as asked\n"),
+                                        wordless + "the ranks have saved and stopped")}) {
+    Shown shown;
+    shown.output.take(said);
+    shown.output.end();
+    EXPECT_EQ(shown.output.reason(1), reason);
+  }
+}
+
 TEST(StarterOutputTest, ABlockThatEndsEarlyIsShown) {
   Shown shown;
   shown.output.take(rule + "\nsomething odd");
