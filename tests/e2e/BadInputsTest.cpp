@@ -1,8 +1,7 @@
 // One table of what users get wrong: a command, and the error it must end in. Each exits with 1, prints nothing on
 // stdout and leaves no file behind.
-#include "tests/e2e/Workspace.h"
+#include "tests/e2e/OneClearError.h"
 #include <gtest/gtest.h>
-#include <sstream>
 
 namespace recipe::test {
 
@@ -219,26 +218,7 @@ std::unique_ptr<Workspace> BadInputs::space;
 
 } // namespace
 
-TEST_P(BadInputs, EndsInOneClearError) {
-  auto before = space->listing();
-  Outcome outcome = space->run(GetParam().command);
-  std::string expected = GetParam().message;
-  if (size_t at = expected.find('@'); at != std::string::npos)
-    expected.replace(at, 1, space->files().path(""));
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(outcome.err.substr(0, expected.size()), expected) << GetParam().command << "\n" << outcome.err;
-  // One line of error; a second one may say where help is.
-  std::istringstream lines(outcome.err);
-  int errors = 0;
-  for (std::string line; std::getline(lines, line);) {
-    errors += line.find("error: ") != std::string::npos;
-    EXPECT_LT(line.size(), 600u) << line;
-    EXPECT_EQ(line.find(", got "), line.rfind(", got ")) << "what was found is said once: " << line;
-  }
-  EXPECT_EQ(errors, 1) << outcome.err;
-  EXPECT_EQ(space->listing(), before) << GetParam().command << ": left something behind";
-}
+TEST_P(BadInputs, EndsInOneClearError) { expectOneClearError(*space, GetParam().command, GetParam().message); }
 
 INSTANTIATE_TEST_SUITE_P(Table, BadInputs, testing::ValuesIn(rows),
                          [](const auto &info) { return std::string(info.param.name); });

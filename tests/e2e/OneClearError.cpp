@@ -17,6 +17,7 @@ void expectOneClearError(const Workspace &space, const std::string &command, std
   for (std::string line; std::getline(lines, line);) {
     errors += line.find("error: ") != std::string::npos;
     EXPECT_LT(line.size(), 600u) << line;
+    EXPECT_EQ(line.find(", got "), line.rfind(", got ")) << "what was found is said once: " << line;
   }
   EXPECT_EQ(errors, 1) << outcome.err;
   EXPECT_EQ(space.listing(), before) << command << ": left something behind";
