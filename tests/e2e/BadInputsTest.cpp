@@ -7,13 +7,7 @@ namespace recipe::test {
 
 namespace {
 
-struct Row {
-  const char *name;
-  const char *command;
-  const char *message; // what stderr begins with; @ stands for the folder
-};
-
-const Row rows[] = {
+const BadInput rows[] = {
     // Command lines.
     {"NoCommand", "recipec", "recipec: error: a command is required: compile, check, interpret or inspect"},
     {"UnknownCommand", "recipec compil gpt2.recipe", "recipec: error: unknown command 'compil': "},
@@ -177,7 +171,7 @@ const Row rows[] = {
 };
 
 /// Compiled once for all rows.
-struct BadInputs : testing::TestWithParam<Row> {
+struct BadInputs : testing::TestWithParam<BadInput> {
   static void SetUpTestSuite() {
     space = std::make_unique<Workspace>();
     const TempFolder &files = space->files();

@@ -12,17 +12,11 @@ namespace recipe::test {
 
 namespace {
 
-struct Row {
-  const char *name;
-  const char *command;
-  const char *message; // what stderr begins with; @ stands for the folder
-};
-
 #define INIT "reciperun step.bin --output-dir x --set model.init_from="
 #define RESUME "reciperun step.bin --output-dir x --resume "
 #define DATA "reciperun step.bin --output-dir x --set data.path="
 
-const Row rows[] = {
+const BadInput rows[] = {
     // Weights to start from.
     {"NoWeightFolder", INIT "nowhere", "reciperun: error: nowhere: must be a folder with weights, found nothing"},
     {"WeightsAreAFile", INIT "text.txt",
@@ -124,7 +118,7 @@ const Row rows[] = {
 using Tensors = std::vector<rt::TensorView>;
 
 /// Compiled and trained once for all rows.
-struct BadRunInputs : testing::TestWithParam<Row> {
+struct BadRunInputs : testing::TestWithParam<BadInput> {
   static void SetUpTestSuite() {
     space = std::make_unique<Workspace>();
     space->must("recipec compile gpt2.recipe -o step.bin && reciperun step.bin --steps 1 --output-dir good");

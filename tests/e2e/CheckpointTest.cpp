@@ -295,7 +295,7 @@ TEST_F(CheckpointTest, AFullDiskAtTheEndIsWaitedFor) {
     GTEST_SKIP() << "only root can make a small disk";
   run.updates = 400;
   // With checkpoints on the way, the last update has one, too.
-  for (std::string options : {"", "--set logging.ckpt_interval=400", "--nodes 2 --threads 1"})
+  for (std::string options : {"", "--set logging.ckpt_interval=400", "--nodes 2 --threads 1 --timeout 1"})
     for (bool freed : {true, false}) {
       std::string step = "gpt2.bin";
       if (options.find("--nodes") == 0) {
@@ -317,6 +317,8 @@ TEST_F(CheckpointTest, AFullDiskAtTheEndIsWaitedFor) {
       EXPECT_EQ(waiting.find("reciperun: " + place), 0u) << waiting;
       const std::string end = "; waiting for room, all updates are in memory only; SIGTERM or Ctrl-C gives up\n";
       EXPECT_EQ(waiting.find(end) + end.size(), waiting.size()) << waiting;
+      if (step == "nodes.bin")
+        usleep(2500000); // longer than a rank that is lost is waited for
       if (freed)
         run.space.must("rm disk/filler");
       else

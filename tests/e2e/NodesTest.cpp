@@ -39,13 +39,8 @@ protected:
   }
 
   rt::TextData openData(const abi::Manifest &manifest) {
-    rt::TextDataOptions options;
-    options.paths = {space.files().path("text.tok")};
+    rt::TextDataOptions options = dataOptions(space.files().path("text.tok"), manifest);
     options.evalFraction = 0.2;
-    options.seqLength = manifest.seq_length();
-    options.batchSize = manifest.batch_size();
-    options.globalBatch = manifest.global_batch();
-    options.vocabSize = manifest.vocab_size();
     absl::StatusOr<rt::TextData> data = rt::openTextData(options);
     EXPECT_TRUE(data.ok()) << data.status();
     return *std::move(data);

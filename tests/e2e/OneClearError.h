@@ -5,8 +5,15 @@
 
 namespace recipe::test {
 
-/// Runs the command and expects exit code 1, nothing on stdout, one line of error that begins with `message` (@ stands
-/// for the workspace's folder), perhaps a line that says where help is, and no file that was not there before.
+/// A row of a table of them.
+struct BadInput {
+  const char *name;
+  const char *command;
+  const char *message; // what stderr begins with; @ stands for the workspace's folder
+};
+
+/// Runs the command and expects exit code 1, nothing on stdout, one line of error that begins with `message`, perhaps a
+/// line that says where help is, and no file that was not there before.
 void expectOneClearError(const Workspace &space, const std::string &command, std::string message);
 
 } // namespace recipe::test

@@ -26,14 +26,19 @@ std::unique_ptr<rt::Executor> openStep(const std::string &path, const std::vecto
   return *std::move(executor);
 }
 
-rt::TextData openTraining(const std::string &tokens, const abi::Manifest &manifest) {
+rt::TextDataOptions dataOptions(const std::string &tokens, const abi::Manifest &manifest) {
   rt::TextDataOptions options;
   options.paths = {tokens};
-  options.shuffle = false;
   options.seqLength = manifest.seq_length();
   options.batchSize = manifest.batch_size();
   options.globalBatch = manifest.global_batch();
   options.vocabSize = manifest.vocab_size();
+  return options;
+}
+
+rt::TextData openTraining(const std::string &tokens, const abi::Manifest &manifest) {
+  rt::TextDataOptions options = dataOptions(tokens, manifest);
+  options.shuffle = false;
   absl::StatusOr<rt::TextData> data = rt::openTextData(options);
   EXPECT_TRUE(data.ok()) << data.status();
   return data.ok() ? *std::move(data) : rt::TextData();

@@ -16,6 +16,9 @@ using TensorMap = std::map<std::string, std::vector<double>>;
 /// Null after a test failure. Threads as many as CPUs, at most two.
 std::unique_ptr<rt::Executor> openStep(const std::string &path, const std::vector<std::string> &sets = {});
 
+/// A token file in the sizes of a step.
+rt::TextDataOptions dataOptions(const std::string &tokens, const abi::Manifest &manifest);
+
 /// The windows of a token file in their order, in the sizes of a step.
 rt::TextData openTraining(const std::string &tokens, const abi::Manifest &manifest);
 
