@@ -18,6 +18,7 @@ Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend
 
   const frontend::Optim &optim = recipe.optim();
   options.optimizer = {optim.betas(0), optim.betas(1), optim.eps(), optim.weight_decay(), optim.clip_grad_norm()};
+  options.fusion = recipe.fusion().enabled();
   options.ranks = recipe.distributed().data_parallel_size();
   options.budget = int64_t(recipe.memory().budget());
   llvm::Expected<step::TargetInfo> target = cpu::resolveTarget(recipe.target().arch(), recipe.target().max_threads());

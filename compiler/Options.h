@@ -24,6 +24,7 @@ struct Options {
   train::StepFacts facts;
   OptimizerOptions optimizer;
   step::TargetInfo target;
+  bool fusion = true;   // rules join ops in kernels
   int64_t ranks = 1;    // that the recipe names; the step may run on others too
   int64_t budget = 0;   // bytes of one rank; 0: any
   unsigned threads = 1; // of the compiler

@@ -87,6 +87,8 @@ static bool wantsDump(const Options &options, const Phase &phase) {
 
 // The module as text or, after code generation, the LLVM IR of each kernel.
 static bool dumpTo(const Compilation &compilation, const Phase &phase, StringRef stem, std::string &problem) {
+  if (!compilation.report.empty() && !writeText((stem + ".txt").str(), compilation.report, problem))
+    return false;
   if (phase.leaves != Phase::Leaves::Code)
     return writeText((stem + ".mlir").str(), printModule(*compilation.module), problem);
   if (std::error_code error = llvm::sys::fs::create_directories(stem)) {
@@ -145,6 +147,7 @@ Outcome runPhase(Compilation &compilation, const Phase &phase) {
   });
   compilation.context.printOpOnDiagnostic(false);
   Outcome outcome = Outcome::Bug;
+  compilation.report.clear();
   llvm::CrashRecoveryContext recovery;
   if (!recovery.RunSafely([&] { outcome = runAndVerify(compilation, phase); })) {
     compilation.messages.push_back(("error: phase '" + phase.name + "' crashed").str());

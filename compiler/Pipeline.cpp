@@ -42,7 +42,11 @@ Outcome update(Compilation &c) {
 
 // One step runs on every legal number of ranks: what holds on the largest mesh holds on each.
 Outcome shard(Compilation &c) { return runPass(c, createShardPass({c.options.facts.legalRanks().back()})); }
-Outcome fuse(Compilation &c) { return runPass(c, createFusePass()); }
+Outcome fuse(Compilation &c) {
+  FusePassOptions options;
+  options.enabled = c.options.fusion;
+  return runPass(c, createFusePass(options, &c.report));
+}
 Outcome foldCollectives(Compilation &c) { return runPass(c, createFoldCollectivesPass()); }
 Outcome selectKernels(Compilation &c) { return runPass(c, createSelectKernelsPass(c.options.target)); }
 Outcome planArena(Compilation &c) { return runPass(c, createPlanArenaPass({c.options.target.maxThreads})); }

@@ -21,6 +21,7 @@ struct Compilation {
   mlir::MLIRContext &context;
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::string report;   // of the phase that ran last, for its dump
   std::string semantic; // bytecode of the module as the interpreter takes it
   models::WeightFiles weightFiles;
   int64_t parameterCount = 0;

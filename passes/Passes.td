@@ -48,14 +48,19 @@ def UpdatePass : Pass<"update", "::mlir::ModuleOp"> {
 def FusePass : Pass<"fuse", "::mlir::ModuleOp"> {
   let summary = "Group the ops of each graph into kernel regions";
   let description = [{
-    Every compute op becomes a `train.kernel` region of its own, named by the op's location (a later group of the same name
-    gets a `#2`, `#3`, ... suffix). Tables (`train.rope_table`) stay outside: plan folds them into constants. Dead pure ops
-    are removed.
+    Rules (passes/fusion/rules) name ops that become one `train.kernel` region; every other compute op becomes a region of its own.
+    A region is named by its anchor, or its first op, and the ops joined to it (a later region of the same name gets a `#2`, `#3`, ...
+    suffix). It runs where its last op stood. Tables (`train.rope_table`) stay outside: plan folds them into constants. Dead
+    pure ops are removed. No value changes: a region computes what its ops compute.
 
     Requires: graphs of train ops without kernels; a location name on every compute op.
-    Ensures: every compute op except tables lies in a `train.kernel`; kernel names are unique in a graph.
+    Ensures: every compute op except tables lies in a `train.kernel`, together with what may lie there
+    (dialects/train/Regions.h); kernel names are unique in a graph.
   }];
-  let dependentDialects = ["::recipe::train::TrainDialect"];
+  let dependentDialects = ["::recipe::train::TrainDialect", "::mlir::pdl::PDLDialect"];
+  let options = [
+    Option<"enabled", "enabled", "bool", "true", "false: one op to a region">,
+    Option<"remarks", "remarks", "bool", "false", "tell at each op why a rule that speaks of it does not match">];
 }
 
 def SelectKernelsPass : Pass<"select-kernels", "::mlir::ModuleOp"> {

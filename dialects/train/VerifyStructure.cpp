@@ -1,4 +1,5 @@
 // Rules of variables, graphs' leaves and kernel regions.
+#include "dialects/train/Regions.h"
 #include "dialects/train/Shapes.h"
 
 using namespace mlir;
@@ -132,5 +133,5 @@ LogicalResult KernelOp::verifyRegions() {
   for (int64_t bytes : getTemps().value_or(ArrayRef<int64_t>()))
     if (bytes < 0)
       return emitOpError("sizes of temporaries must not be negative, got: ") << getTempsAttr();
-  return verifyInPlace(*this);
+  return success(succeeded(verifyInPlace(*this)) && succeeded(verifyTogether(*this)));
 }

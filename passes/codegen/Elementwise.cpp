@@ -3,10 +3,8 @@
 // family "elementwise": a straight line of elementwise ops.
 //   buffers   inputs, results
 //   scalars   flat: elements; rows: rows, channels, rows per workgroup; then those of each op, in order
-//   spec      inputs    for each input 0: one value per element, 1: one per channel (then the kernel runs by rows)
-//             program   for each op {op, operands = numbers of values, attributes}; values are the inputs, then the
-//             results of each op results   numbers of the values that are stored grain     flat: elements per workgroup
-//   A result may be stored over any input of one value per element.
+//   spec      inputs, program, results: see LaneProgram.h; an input of one value per channel makes the kernel run by
+//             rows. grain     flat: elements per workgroup
 //
 // family "tree_merge": see train.tree_merge.
 //   buffers   value, result, pending levels in, pending levels out; in and out may be the same
@@ -18,7 +16,7 @@
 //   scalars   elements; 1 where the part that arrived is the left one of the two, else 0
 //   spec      grain
 #include "passes/codegen/KernelFamily.h"
-#include "passes/codegen/LaneRules.h"
+#include "passes/codegen/LaneProgram.h"
 #include "passes/codegen/Spec.h"
 
 using namespace llvm;
@@ -28,68 +26,22 @@ using mlir::DictionaryAttr;
 namespace recipe::codegen {
 namespace {
 
-struct Step {
-  const LaneRule *rule;
-  ArrayRef<int64_t> operands;
-  DictionaryAttr attributes;
-  Vals prepared;
-};
-
-Expected<SmallVector<Step>> readProgram(KernelBuilder &b, DictionaryAttr spec, unsigned nextScalar) {
-  SmallVector<Step> steps;
-  for (auto entry : spec.getAs<ArrayAttr>("program").getAsRange<DictionaryAttr>()) {
-    StringRef name = entry.getAs<mlir::StringAttr>("op").getValue();
-    const LaneRule *rule = findLaneRule(name);
-    if (!rule)
-      return createStringError("an elementwise kernel holds elementwise ops, got '" + name.str() + "'");
-    Step step{rule, specInts(entry, "operands"), entry.getAs<DictionaryAttr>("attributes"), {}};
-    Vals scalars;
-    for (unsigned i = 0; i < rule->scalars; ++i)
-      scalars.push_back(b.scalar(nextScalar++));
-    if (rule->prepare)
-      step.prepared = rule->prepare(b, step.attributes, scalars);
-    steps.push_back(std::move(step));
-  }
-  return steps;
-}
-
 Error emitElementwise(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
-  ArrayRef<int64_t> inputs = specInts(spec, "inputs"), results = specInts(spec, "results");
-  bool byRows = is_contained(inputs, 1);
-  Expected<SmallVector<Step>> steps = readProgram(b, spec, byRows ? 3 : 1);
-  if (!steps)
-    return steps.takeError();
-  for (unsigned result = 0; result < results.size(); ++result)
-    for (auto [input, access] : enumerate(inputs))
-      if (access == 0)
-        b.mayAlias(input, inputs.size() + result);
-  EmitPolicy policy(b);
-
-  // All loads come before all stores: results may lie over inputs.
-  auto body = [&](Val element, Val channel, Val mask) {
-    Vals values;
-    for (auto [input, access] : enumerate(inputs))
-      values.push_back(b.loadLanes(b.at(b.buffer(input), access == 0 ? element : channel), mask));
-    for (const Step &step : *steps) {
-      Vals operands;
-      for (int64_t number : step.operands)
-        operands.push_back(values[number]);
-      values.append(step.rule->lanes({b, policy, step.attributes, step.prepared, element}, operands));
-    }
-    for (auto [result, number] : enumerate(results))
-      b.storeLanes(b.at(b.buffer(inputs.size() + result), element), values[number], mask);
-  };
-
+  bool byRows = is_contained(specInts(spec, "inputs"), 1);
+  Expected<LaneProgram> program = LaneProgram::read(b, spec, /*firstBuffer=*/0, byRows ? 3 : 1);
+  if (!program)
+    return program.takeError();
   if (!byRows) {
     auto [lo, hi] = b.ownRange(b.scalar(0), b.i64(specInt(spec, "grain")));
-    b.forLanes(lo, hi, [&](Val element, Val mask) { body(element, nullptr, mask); });
+    b.forLanes(lo, hi, [&](Val element, Val mask) { program->run({}, {element, nullptr, mask}); });
     return Error::success();
   }
   Val channels = b.scalar(1);
   auto [lo, hi] = b.ownRange(b.scalar(0), b.scalar(2));
   b.forLoop(lo, hi, b.i64(1), [&](Val row) {
     Val begin = b.imul(row, channels);
-    b.forLanes(b.i64(0), channels, [&](Val channel, Val mask) { body(b.iadd(begin, channel), channel, mask); });
+    b.forLanes(b.i64(0), channels,
+               [&](Val channel, Val mask) { program->run({}, {b.iadd(begin, channel), channel, mask}); });
   });
   return Error::success();
 }

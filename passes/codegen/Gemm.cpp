@@ -1,5 +1,6 @@
-#include "passes/codegen/Gemm.h"
+#include "passes/codegen/GemmEpilogue.h"
 #include "passes/codegen/KernelFamily.h"
+#include "passes/codegen/Spec.h"
 
 using namespace llvm;
 
@@ -62,7 +63,17 @@ void GemmEmitter::emit() {
 
 static Error emitGemm(KernelBuilder &builder, mlir::DictionaryAttr attributes, mlir::Region &) {
   GemmSpec spec(attributes);
-  GemmEmitter(builder, spec, nullptr).emit();
+  auto fused = attributes.getAs<mlir::DictionaryAttr>("epilogue");
+  if (!fused) {
+    GemmEmitter(builder, spec, nullptr).emit();
+    return Error::success();
+  }
+  auto firstScalar = unsigned(specInt(fused, "first_scalar"));
+  Expected<LaneProgram> program = LaneProgram::read(builder, fused, spec.epilogueBuffer(), firstScalar);
+  if (!program)
+    return program.takeError();
+  GemmEpilogue epilogue(builder, spec, *program, specInt(attributes, "stage"));
+  GemmEmitter(builder, spec, &epilogue).emit();
   return Error::success();
 }
 

@@ -44,11 +44,15 @@ struct GemmSpec {
 
   explicit GemmSpec(mlir::DictionaryAttr spec);
   int64_t levels() const; // pending subtrees at most
+  bool rests() const;     // a chain rests in C between steps
   int64_t tileColumns() const { return tileVectors * kLanes; }
-  // Buffers: the left operands, the right operands, the accumulator if there is one, the result.
+  int64_t epilogueInputs; // buffers that the epilogue reads; its results take the place of C
+  // Buffers: the left operands, the right operands, the accumulator if there is one, what the epilogue reads, the
+  // result.
   unsigned rhsBuffer() const { return unsigned(k.size()); }
   unsigned accumulatorBuffer() const { return unsigned(2 * k.size()); }
-  unsigned resultBuffer() const { return unsigned(2 * k.size()) + accumulator; }
+  unsigned epilogueBuffer() const { return unsigned(2 * k.size()) + accumulator; }
+  unsigned resultBuffer() const { return epilogueBuffer() + unsigned(epilogueInputs); }
   // Floats between the panels of B and between the tiles of A in scratch; not powers of two, which would share cache
   // sets.
   int64_t panelStride() const { return (kBlock + 9) * tileColumns(); }
@@ -78,12 +82,12 @@ struct GemmBlock {
   Val rows, columns; // how many
 };
 
-// Applied to each vector of finished values before it is stored; lanes off in `mask` (null: none) are not stored.
-using GemmEpilogue = llvm::function_ref<Val(Val value, Val row, Val column, Val mask)>;
+class GemmEpilogue;
 
 class GemmEmitter {
 public:
-  GemmEmitter(KernelBuilder &builder, const GemmSpec &spec, GemmEpilogue epilogue)
+  // `epilogue` stores what is finished; null: as it is.
+  GemmEmitter(KernelBuilder &builder, const GemmSpec &spec, const GemmEpilogue *epilogue)
       : b(builder), spec(spec), table(builder, spec), epilogue(epilogue) {}
   void emit();
 
@@ -102,12 +106,15 @@ private:
     int64_t vectors() const { return (columns + kLanes - 1) / kLanes; }
   };
   Val columnMask(const Tile &tile, int64_t vector); // null: all columns of the vector exist
+  Vals columnMasks(const Tile &tile);
+  Val isLast(Val step);
   void emitTile(const Tile &tile, Val firstStep, Val endStep);
   Vals startTile(const Tile &tile, Val step);
   Vals chainTile(const Tile &tile, Val step, ValRange values);
   void finishTile(const Tile &tile, Val step, ValRange values);
   Vals loadResult(const Tile &tile, Address at);
-  void storeResult(const Tile &tile, ValRange values, bool last);
+  void storeResult(const Tile &tile, ValRange values);
+  void storeFinished(const Tile &tile, ValRange values);
   Address pendingAt(const Tile &tile, Val level);
   Address operand(unsigned firstBuffer, Val pair);
   void forTiles(llvm::function_ref<void(int64_t rows, Val index)> body);
@@ -116,7 +123,7 @@ private:
   KernelBuilder &b;
   const GemmSpec &spec;
   GemmStepTable table;
-  GemmEpilogue epilogue;
+  const GemmEpilogue *epilogue;
   GemmBlock block;
 };
 

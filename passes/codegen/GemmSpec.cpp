@@ -40,7 +40,9 @@ GemmSpec::GemmSpec(mlir::DictionaryAttr spec)
       blockColumns(specInts(spec, "block")[1]), tileRows(specInts(spec, "tile")[0]),
       tileVectors(specInts(spec, "tile")[1]), kBlock(specInt(spec, "k_block")),
       packsLhs(specInt(spec, "packs_lhs") != 0), packedA(specInts(spec, "scratch")[0]),
-      pending(specInts(spec, "scratch")[1]) {
+      pending(specInts(spec, "scratch")[1]), epilogueInputs(0) {
+  if (auto epilogue = spec.getAs<mlir::DictionaryAttr>("epilogue"))
+    epilogueInputs = int64_t(specInts(epilogue, "inputs").size());
   makeSteps(specInts(spec, "segments"), *this);
   int64_t packed = 0;
   for (auto [index, step] : enumerate(steps)) {
@@ -60,6 +62,10 @@ int64_t GemmSpec::levels() const {
   for (const GemmStep &step : steps)
     levels = std::max(levels, step.target + 1);
   return levels;
+}
+
+bool GemmSpec::rests() const {
+  return any_of(drop_end(steps), [](const GemmStep &step) { return step.target == GemmStep::kToResult; });
 }
 
 Val GemmStepTable::field(Val step, int64_t GemmStep::*member) {

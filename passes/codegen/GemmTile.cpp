@@ -1,5 +1,5 @@
 // The register tile: values of rows x vectors of 16 lanes, all in registers while K runs.
-#include "passes/codegen/Gemm.h"
+#include "passes/codegen/GemmEpilogue.h"
 
 using namespace llvm;
 
@@ -21,6 +21,15 @@ Val GemmEmitter::columnMask(const Tile &tile, int64_t vector) {
   return left >= kLanes ? nullptr : b.tailMask(left);
 }
 
+Vals GemmEmitter::columnMasks(const Tile &tile) {
+  Vals masks;
+  for (int64_t v = 0; v < tile.vectors(); ++v)
+    masks.push_back(columnMask(tile, v));
+  return masks;
+}
+
+Val GemmEmitter::isLast(Val step) { return b.ieq(step, b.i64(int64_t(spec.steps.size()) - 1)); }
+
 Vals GemmEmitter::loadResult(const Tile &tile, Address at) {
   Vals values;
   for (int64_t r = 0; r < tile.rows; ++r)
@@ -29,15 +38,17 @@ Vals GemmEmitter::loadResult(const Tile &tile, Address at) {
   return values;
 }
 
-void GemmEmitter::storeResult(const Tile &tile, ValRange values, bool last) {
+void GemmEmitter::storeResult(const Tile &tile, ValRange values) {
   Address result = b.at(b.buffer(spec.resultBuffer()), b.iadd(b.imul(tile.row, spec.n), tile.column));
   for (int64_t r = 0; r < tile.rows; ++r)
-    for (int64_t v = 0; v < tile.vectors(); ++v) {
-      Val value = values[size_t(r * tile.vectors() + v)], mask = columnMask(tile, v);
-      if (epilogue && last)
-        value = epilogue(value, b.iadd(tile.row, r), b.iadd(tile.column, v * kLanes), mask);
-      b.storeLanes(b.at(result, r * spec.n + v * kLanes), value, mask);
-    }
+    for (int64_t v = 0; v < tile.vectors(); ++v)
+      b.storeLanes(b.at(result, r * spec.n + v * kLanes), values[size_t(r * tile.vectors() + v)], columnMask(tile, v));
+}
+
+void GemmEmitter::storeFinished(const Tile &tile, ValRange values) {
+  if (!epilogue)
+    return storeResult(tile, values);
+  epilogue->store({tile.rows, tile.row, tile.column, columnMasks(tile)}, values);
 }
 
 Vals GemmEmitter::startTile(const Tile &tile, Val step) {
@@ -111,19 +122,18 @@ void GemmEmitter::finishTile(const Tile &tile, Val step, ValRange values) {
   b.ifElse(
       b.ieq(target, b.i64(GemmStep::kToResult)),
       [&] {
-        Val last = b.ieq(step, b.i64(int64_t(spec.steps.size()) - 1));
-        if (!epilogue) {
-          storeResult(tile, merged, false);
+        if (!spec.rests()) {
+          storeFinished(tile, merged);
           return Vals();
         }
         b.ifElse(
-            last,
+            isLast(step),
             [&] {
-              storeResult(tile, merged, true);
+              storeFinished(tile, merged);
               return Vals();
             },
             [&] {
-              storeResult(tile, merged, false);
+              storeResult(tile, merged);
               return Vals();
             });
         return Vals();
@@ -137,7 +147,11 @@ void GemmEmitter::finishTile(const Tile &tile, Val step, ValRange values) {
 }
 
 void GemmEmitter::emitTile(const Tile &tile, Val firstStep, Val endStep) {
-  auto one = [&](Val step) { finishTile(tile, step, chainTile(tile, step, startTile(tile, step))); };
+  auto one = [&](Val step) {
+    if (epilogue)
+      b.ifThen(isLast(step), [&] { epilogue->prefetch({tile.rows, tile.row, tile.column, columnMasks(tile)}); });
+    finishTile(tile, step, chainTile(tile, step, startTile(tile, step)));
+  };
   if (spec.groups.size() == spec.steps.size() + 1)
     one(firstStep);
   else

@@ -89,8 +89,8 @@ static Vals adamwLanes(const LaneInput &in, ValRange x) {
 }
 
 static constexpr LaneRule rules[] = {
-    {"train.add", nullptr, addLanes},
-    {"train.bias_add", nullptr, addLanes},
+    {"train.add", nullptr, addLanes, 0, true},
+    {"train.bias_add", nullptr, addLanes, 0, true},
     {"train.gelu", nullptr, geluLanes},
     {"train.gelu_grad", nullptr, geluGradLanes},
     {"train.swiglu", nullptr, swigluLanes},

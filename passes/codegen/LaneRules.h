@@ -22,6 +22,7 @@ struct LaneRule {
   Vals (*prepare)(KernelBuilder &builder, mlir::DictionaryAttr attributes, ValRange scalars);
   Vals (*lanes)(const LaneInput &input, ValRange operands);
   unsigned scalars = 0; // number of launch scalars that the op takes
+  bool isShort = false; // a few instructions
 };
 
 // Null for an op that is not elementwise.

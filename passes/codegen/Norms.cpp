@@ -3,9 +3,12 @@
 // Up to four rows at a time, so that their chains of additions overlap: the order inside a row is fixed.
 //   spec      channels, centered (1: layer_norm, 0: rms_norm), grain (rows per workgroup); norm: eps
 //   scalars   rows
+//             norm_grad: epilogue, a program over lanes (LaneProgram.h) that takes dx: its buffers are in the place of
+//             dx
 //   buffers   norm: x, gain, [bias], y, [mean], rstd; norm_grad: dy, x, gain, [mean], rstd, dx ([..] when centered)
 //   y may lie over x; dx over dy or x.
 #include "passes/codegen/EmitPolicy.h"
+#include "passes/codegen/LaneProgram.h"
 #include "passes/codegen/RowFamilies.h"
 
 using namespace llvm;
@@ -30,9 +33,8 @@ struct RowBlock {
   Val row;
   unsigned count;
 
-  Address place(unsigned buffer, unsigned r, Val channel) const {
-    return b.at(b.buffer(buffer), b.iadd(b.imul(b.iadd(row, r), channels), channel));
-  }
+  Val element(unsigned r, Val channel) const { return b.iadd(b.imul(b.iadd(row, r), channels), channel); }
+  Address place(unsigned buffer, unsigned r, Val channel) const { return b.at(b.buffer(buffer), element(r, channel)); }
   Address perRow(unsigned buffer, unsigned r) const { return b.at(b.buffer(buffer), b.iadd(row, r)); }
   Val missingIsZero(Val value, Val mask) const { return mask ? b.select(mask, value, b.lanes(0.0)) : value; }
 
@@ -117,6 +119,15 @@ Error emitNormGrad(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
   unsigned dy = 0, x = 1, gain = 2, mean = 3, rstd = centered ? 4 : 3, dx = centered ? 5 : 4;
   b.mayAlias(dy, dx);
   b.mayAlias(x, dx);
+  std::optional<LaneProgram> epilogue;
+  if (auto fused = spec.getAs<DictionaryAttr>("epilogue")) {
+    Expected<LaneProgram> program = LaneProgram::read(b, fused, dx, unsigned(specInt(fused, "first_scalar")));
+    if (!program)
+      return program.takeError();
+    epilogue.emplace(std::move(*program));
+    epilogue->mayOverwrite(dy);
+    epilogue->mayOverwrite(x);
+  }
   EmitPolicy p(b), scalar = EmitPolicy::scalar(b);
   forRows(b, spec, rowsTogether(b.getTarget(), centered ? 2 : 1), [&](const RowBlock &rows) {
     Val size = scalar.constant(double(rows.channels));
@@ -153,7 +164,10 @@ Error emitNormGrad(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
         Val h = hAt(r, channel, mask), xhat = xhatAt(r, channel, mask);
         Val result = centered ? train::layerNormDx(p, h, xhat, c1[r], c2[r], rstds[r])
                               : train::rmsNormDx(p, h, xhat, c2[r], rstds[r]);
-        b.storeLanes(rows.place(dx, r, channel), result, mask);
+        if (epilogue)
+          epilogue->run({result}, {rows.element(r, channel), channel, mask});
+        else
+          b.storeLanes(rows.place(dx, r, channel), result, mask);
       }
     });
   });

@@ -1,9 +1,10 @@
-// Groups the ops of each graph into kernel regions. So far a group is one op; forming a region does not depend on that.
+// Groups the ops of each graph into kernel regions: rules in the order of their files, each at every op.
 #include "dialects/train/Names.h"
-#include "mlir/IR/IRMapping.h"
+#include "mlir/Dialect/PDL/IR/PDL.h"
 #include "passes/LocalTypes.h"
 #include "passes/Passes.h"
-#include "llvm/ADT/SetVector.h"
+#include "passes/fusion/FormKernel.h"
+#include "passes/fusion/Report.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -13,22 +14,8 @@ namespace recipe {
 #include "passes/Passes.h.inc"
 
 namespace {
+using namespace fusion;
 using train::GraphOp;
-using Group = SmallVector<Operation *>; // in program order
-
-// Compute ops owe a precision class; tables become constants and never run.
-bool belongsInKernel(Operation &op) {
-  auto compute = dyn_cast<train::PrecisionOpInterface>(op);
-  return compute && compute.getPrecisionClass() != train::PrecisionClass::Table;
-}
-
-SmallVector<Group> groupsOf(GraphOp graph) {
-  SmallVector<Group> groups;
-  for (Operation &op : graph.getBody().front())
-    if (belongsInKernel(op))
-      groups.push_back({&op});
-  return groups;
-}
 
 void eraseDead(GraphOp graph) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(graph.getBody().front())))
@@ -36,68 +23,72 @@ void eraseDead(GraphOp graph) {
       op.erase();
 }
 
-// Moves the ops of a group into a new region at the place of its last op. Operands of a region of one op correspond to
-// the op's operands by number, results to its results; a larger region has the results that are used outside. Inside,
-// tensors are local and plain: the layout stays at the boundary.
-void formKernel(const Group &group, StringRef name, const LocalTypes &types) {
-  llvm::SmallPtrSet<Operation *, 8> members(group.begin(), group.end());
-  SmallVector<Value> inputs, results;
-  for (Operation *op : group) {
-    for (Value operand : op->getOperands())
-      if (!members.contains(operand.getDefiningOp()))
-        inputs.push_back(operand);
-    for (Value result : op->getResults())
-      if (group.size() == 1 ||
-          llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
-        results.push_back(result);
-  }
-  OpBuilder builder(group.back());
-  auto kernel = train::KernelOp::create(builder, group.back()->getLoc(), ValueRange(results).getTypes(), inputs, name,
-                                        /*launches=*/nullptr, /*temps=*/nullptr, /*in_place=*/nullptr);
-  SmallVector<Type> local;
-  for (Value input : inputs)
-    local.push_back(types.of(input.getType()));
-  SmallVector<Location> locations(inputs.size(), kernel.getLoc());
-  Block *body = builder.createBlock(&kernel.getBody(), {}, local, locations);
-  IRMapping inside;
-  size_t next = 0;
-  for (Operation *op : group) {
-    // Each outer operand has an argument of its own, so a value mapped by an earlier op must not be reused here.
-    Operation *copy = builder.clone(*op, inside);
-    for (OpOperand &operand : copy->getOpOperands())
-      if (!members.contains(op->getOperand(operand.getOperandNumber()).getDefiningOp()))
-        operand.set(body->getArgument(next++));
-    for (OpResult result : copy->getResults())
-      result.setType(types.of(result.getType()));
-  }
-  SmallVector<Value> yielded;
-  for (Value result : results)
-    yielded.push_back(inside.lookup(result));
-  train::YieldOp::create(builder, kernel.getLoc(), yielded);
-  for (auto [result, output] : llvm::zip_equal(results, kernel.getOutputs()))
-    result.replaceAllUsesWith(output);
-  for (Operation *op : llvm::reverse(group))
-    op->erase();
-}
-
 class FusePass : public impl::FusePassBase<FusePass> {
+public:
+  using FusePassBase::FusePassBase;
+  FusePass(const FusePassOptions &options, std::string *report) : FusePassBase(options), reportTo(report) {}
+
+private:
   void runOnOperation() override {
     LocalTypes types(getOperation());
-    for (auto graph : getOperation().getOps<GraphOp>()) {
-      eraseDead(graph);
-      llvm::StringMap<int64_t> used;
-      for (const Group &group : groupsOf(graph)) {
-        StringRef base = train::nameOf(group.back());
-        if (base.empty()) {
-          group.back()->emitError("every op of a graph must carry a model name as its location");
-          return signalPassFailure();
-        }
-        int64_t count = ++used[base];
-        formKernel(group, count == 1 ? base.str() : (base + "#" + Twine(count)).str(), types);
-      }
-    }
+    RuleSet rules;
+    if (enabled)
+      rules = RuleSet::defaults(&getContext());
+    for (auto graph : getOperation().getOps<GraphOp>())
+      if (failed(fuse(graph, rules, types)))
+        return signalPassFailure();
+    if (reportTo)
+      *reportTo = report.text();
   }
+
+  LogicalResult fuse(GraphOp graph, const RuleSet &rules, const LocalTypes &types) {
+    eraseDead(graph);
+    for (Operation &op : graph.getBody().front())
+      if (belongsInKernel(op) && train::nameOf(&op).empty())
+        return op.emitError("every op of a graph must carry a model name as its location");
+    report.beginGraph(graph);
+    Groups groups(graph);
+    for (Rule rule : rules.rules)
+      for (Operation &op : graph.getBody().front())
+        if (belongsInKernel(op))
+          apply(rule, &op, groups);
+    report.endRules(remarks);
+    llvm::StringMap<int64_t> used;
+    for (const Group &group : groups.inOrder()) {
+      std::string base = kernelNameOf(group);
+      int64_t count = ++used[base];
+      std::string name = count == 1 ? base : base + "#" + std::to_string(count);
+      report.region(group, name);
+      formKernel(group, name, types);
+    }
+    return success();
+  }
+
+  void apply(Rule rule, Operation *root, Groups &groups) {
+    Match found = match(rule, root);
+    if (found.ops.empty() && found.why.empty())
+      return;
+    std::string why = found.why;
+    bool matched = !found.ops.empty();
+    if (matched) {
+      const Group &own = groups.of(found.ops.front());
+      if (llvm::all_of(found.ops, [&](Operation *op) { return llvm::is_contained(own, op); }))
+        return; // by an earlier rule
+      why = groups.join(found.ops);
+    }
+    if (why.empty())
+      return report.joined(rule, root);
+    report.missed(rule, root, matched ? Report::Miss::Refused : Report::Miss::Pattern, why);
+  }
+
+  std::string *reportTo = nullptr;
+  Report report;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createFusePass(const FusePassOptions &options, std::string *report) {
+  return std::make_unique<FusePass>(options, report);
+}
+
 } // namespace recipe

@@ -92,6 +92,19 @@ int64_t chooseKBlock(const GemmShape &shape, const Block &block, const step::Tar
   return std::min(totalK(shape), std::clamp<int64_t>(fits, 128, 768) / 8 * 8);
 }
 
+// Whether a chain takes several steps (passes/codegen/GemmSpec.cpp): between them it rests in C.
+bool chainsRest(const GemmShape &shape, int64_t kBlock) {
+  size_t pairs = shape.k.size();
+  for (size_t segment = 0; segment < shape.segments.size(); segment += 2 * pairs) {
+    int64_t steps = 0;
+    for (size_t pair = 0; pair < pairs; ++pair)
+      steps += llvm::divideCeil(shape.segments[segment + 2 * pair + 1] - shape.segments[segment + 2 * pair], kBlock);
+    if (steps > 1)
+      return true;
+  }
+  return false;
+}
+
 } // namespace
 
 Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::TargetInfo &target) {
@@ -127,7 +140,16 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   launch.bytes = 4 * shape.m * shape.n * (1 + int64_t(shape.accumulator));
   launch.flops = 2 * shape.m * shape.n * k;
   launch.bytes += 4 * k * (shape.m + shape.n);
+  launch.resultRests = chainsRest(shape, kBlock);
   return launch;
+}
+
+void addGemmStage(Launch &launch, MLIRContext *context) {
+  Builder b(context);
+  auto tile = cast<DenseI64ArrayAttr>(NamedAttrList(launch.spec).get("tile")).asArrayRef();
+  launch.scratchBytes = llvm::alignTo(launch.scratchBytes, 64);
+  launch.spec.push_back(b.getNamedAttr("stage", b.getI64IntegerAttr(launch.scratchBytes)));
+  launch.scratchBytes += tile[0] * tile[1] * kLanes * 4;
 }
 
 } // namespace recipe::select

@@ -18,5 +18,8 @@ struct GemmShape {
 // Everything but the arguments: left operands, right operands, the accumulator if there is one, the result.
 Launch gemmLaunch(mlir::MLIRContext *context, const GemmShape &shape, const step::TargetInfo &target);
 
+// Adds scratch for one tile of finished values, where an epilogue takes them from.
+void addGemmStage(Launch &launch, mlir::MLIRContext *context);
+
 } // namespace recipe::select
 #endif

@@ -13,7 +13,7 @@
 namespace recipe::select {
 
 struct Argument {
-  step::ArgumentKind kind; // operand or result of the train.kernel (= of the op in its region), or a temporary
+  step::ArgumentKind kind; // operand or result of the train.kernel (in a rule: of the op in its region), or a temporary
   int64_t index;
   // Bytes. The levels of a pending operand (role `pending`, [L, ..]) are separate places in memory: a rule passes each
   // level as an argument of its own, level l at offset l * (bytes of a level).
@@ -29,6 +29,7 @@ struct Launch {
   int64_t workgroups = 1;
   int64_t scratchBytes = 0; // private scratch per thread
   int64_t flops = 0, bytes = 0;
+  bool resultRests = false; // the last result holds unfinished values while the kernel still reads its operands
 };
 
 struct KernelPlan {
@@ -37,12 +38,16 @@ struct KernelPlan {
   llvm::SmallVector<std::pair<int64_t, int64_t>> inPlace; // (result, operand) that may share storage
 };
 
-// Fills `plan` for `op`, the only op of a train.kernel region (operands and results correspond by number; an absent
-// optional operand has no number, use op->getOperands() order). Emits an error and fails when the op cannot be
-// compiled.
+// Fills `plan` for `op`, the only op of a train.kernel region or its anchor (dialects/train/Regions.h), in numbers of
+// the op's operands and results; an absent optional operand has no number, use op->getOperands() order. An anchor's
+// last launch has the anchored result as its last argument. Emits an error and fails when the op cannot be compiled.
 using KernelRule = llvm::LogicalResult (*)(mlir::Operation *op, const step::TargetInfo &target, KernelPlan &plan);
 
-// The rules of each file, looked up by op name; an ordered list joins them in SelectKernels.cpp.
+// The plan of a region, whatever ops it holds, in numbers of the region's operands and results. Emits an error and
+// fails where no rule covers it.
+llvm::LogicalResult planRegion(train::KernelOp region, const step::TargetInfo &target, KernelPlan &plan);
+
+// The rules of each file, looked up by op name; an ordered list joins them in RegionPlan.cpp.
 struct NamedKernelRule {
   llvm::StringRef op; // "train.contract"
   KernelRule rule;

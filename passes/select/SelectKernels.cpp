@@ -15,15 +15,6 @@ namespace recipe {
 namespace {
 using namespace select;
 
-KernelRule findRule(StringRef op) {
-  for (ArrayRef<NamedKernelRule> rules :
-       {elementwiseRules(), rowRules(), contractRules(), attentionRules(), lossRules(), updateRules()})
-    for (const NamedKernelRule &rule : rules)
-      if (rule.op == op)
-        return rule.rule;
-  return nullptr;
-}
-
 // The kernels made so far, by content. A symbol is made of the family, the shape of what the region gives and a hash of
 // the content: the same kernel has the same symbol in every module.
 class KernelTable {
@@ -108,14 +99,8 @@ private:
   }
 
   LogicalResult select(train::KernelOp region, KernelTable &kernels) {
-    Operation &op = region.getBody().front().front();
-    if (region.getBody().front().getOperations().size() != 2)
-      return region.emitError("no kernel rule covers regions of several ops");
-    KernelRule rule = findRule(op.getName().getStringRef());
-    if (!rule)
-      return op.emitError("no kernel rule covers this op");
     KernelPlan plan;
-    if (failed(rule(&op, target, plan)) || failed(check(region, plan)))
+    if (failed(planRegion(region, target, plan)) || failed(check(region, plan)))
       return failure();
 
     Builder builder(region.getContext());

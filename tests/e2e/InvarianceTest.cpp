@@ -1,5 +1,5 @@
-// Every way to run one global batch gives the same bits: micro-batches, threads, instruction sets, native or
-// interpreted, again.
+// Every way to run one global batch gives the same bits: micro-batches, threads, instruction sets, fused or not, native
+// or interpreted, again.
 #include "tests/e2e/Workspace.h"
 #include <algorithm>
 #include <cstdio>
@@ -17,11 +17,11 @@ std::string bits(double loss, double gradNorm) {
 }
 
 struct InvarianceTest : testing::TestWithParam<const char *> {
-  void compile(int batch, int accumulation, const std::string &arch = "native") {
-    name = std::to_string(batch) + "x" + std::to_string(accumulation) + arch;
+  void compile(int batch, int accumulation, const std::string &arch = "native", bool fused = true) {
+    name = std::to_string(batch) + "x" + std::to_string(accumulation) + arch + (fused ? "" : "-unfused");
     space.must("recipec compile " + std::string(GetParam()) + ".recipe --set data.batch_size=" + std::to_string(batch) +
-               " --set optim.grad_accum_steps=" + std::to_string(accumulation) + " --set target.arch=" + arch + " -o " +
-               name + ".bin");
+               " --set optim.grad_accum_steps=" + std::to_string(accumulation) + " --set target.arch=" + arch +
+               " --set fusion.enabled=" + (fused ? "true" : "false") + " -o " + name + ".bin");
   }
 
   /// Trains `name` and compares everything with the first run of this test.
@@ -82,6 +82,13 @@ TEST_P(InvarianceTest, FactoringsThreadsAndTheInterpreterAgree) {
   train(2, "-again");
   train(3);
   compile(4, 4, "x86-64-v3"); // AVX2 code; "native" above is AVX-512 where the machine has it
+  train(2);
+  for (int batch : {4, 1}) {
+    compile(batch, 16 / batch, "native", /*fused=*/false);
+    train(1);
+    train(3);
+  }
+  compile(4, 4, "x86-64-v3", /*fused=*/false);
   train(2);
   expectOtherBitsWithAnotherSeed();
 }

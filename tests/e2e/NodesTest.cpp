@@ -18,10 +18,10 @@ struct Trace {
 
 class NodesTest : public testing::TestWithParam<const char *> {
 protected:
-  std::string compile(int batch) {
-    std::string name = "step-" + std::to_string(batch) + ".bin";
+  std::string compile(int batch, const std::string &more = "") {
+    std::string name = "step-" + std::to_string(batch) + (more.empty() ? "" : "-other") + ".bin";
     space.must("recipec compile " + std::string(GetParam()) + ".recipe --set data.batch_size=" + std::to_string(batch) +
-               " --set optim.grad_accum_steps=" + std::to_string(16 / batch) + " -o " + name);
+               " --set optim.grad_accum_steps=" + std::to_string(16 / batch) + more + " -o " + name);
     return space.files().path(name);
   }
 
@@ -83,18 +83,21 @@ protected:
 // a rank of four has one to two nodes of the batch tree, and one of one up to eight.
 TEST_P(NodesTest, EveryNumberOfRanksGivesTheSameBits) {
   Trace expected;
-  for (int batch : {4, 2, 1}) {
-    std::string path = compile(batch);
+  std::vector<std::pair<int, std::string>> steps;
+  for (int batch : {4, 2, 1})
+    steps.push_back({batch, compile(batch)});
+  steps.push_back({4, compile(4, " --set fusion.enabled=false")});
+  for (const auto &[batch, path] : steps) {
     for (int ranks : {1, 2, 4})
       for (int threads : {1, 2})
-        onRanks(ranks, [&, batch, ranks, threads](rt::Communicator &comm) {
+        onRanks(ranks, [&, batch = batch, path = path, ranks, threads](rt::Communicator &comm) {
           Trace trace = train(path, comm, threads);
           if (expected.updates.empty()) {
             expected = trace;
             return;
           }
-          std::string where = "batch " + std::to_string(batch) + ", " + std::to_string(ranks) + " ranks, " +
-                              std::to_string(threads) + " threads, rank " + std::to_string(comm.rank());
+          std::string where = path + ", " + std::to_string(ranks) + " ranks, " + std::to_string(threads) +
+                              " threads, rank " + std::to_string(comm.rank());
           EXPECT_EQ(trace.updates, expected.updates) << where;
           if (batch == 4) // another batch is another cut of the evaluation set
             EXPECT_EQ(trace.evaluation, expected.evaluation) << where;

@@ -11,6 +11,7 @@
 #include "tests/numerics/GuardedMemory.h"
 #include "tests/numerics/LoadedObject.h"
 #include <cmath>
+#include <list>
 
 using namespace mlir;
 using namespace recipe;
@@ -50,14 +51,14 @@ Fill ids(int64_t limit, double invalid) {
   };
 }
 
-//===- The op as a train.kernel ---------------------------------------------------------------------------------===//
+//===- The ops as a train.kernel --------------------------------------------------------------------------------===//
 
 namespace {
 
-struct OneOpModule {
+struct RegionModule {
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
-  Operation *op = nullptr;
+  train::KernelOp kernel;
 };
 
 std::string joined(size_t count, llvm::function_ref<std::string(size_t)> item) {
@@ -81,16 +82,19 @@ std::string textOf(const KernelCase &c) {
   text += (outer.empty() ? "" : outer + " = ") + "train.kernel \"test\"(" +
           joined(c.operands.size(), [&](size_t i) { return number("%a", i); }) + ") : " + type + " {\n  ^bb0(" +
           joined(c.operands.size(), [&](size_t i) { return number("%x", i) + ": " + operandType(i); }) + "):\n    ";
-  std::string inner = joined(c.results.size(), [&](size_t i) { return number("%y", i); });
-  text += (inner.empty() ? "" : inner + " = ") + c.op + " " +
-          joined(c.operands.size(), [&](size_t i) { return number("%x", i); }) + " {" + c.attributes + "} : " + type +
-          "\n";
+  auto given = [&](size_t i) { return c.body.empty() ? number("%y", i) : "%" + c.yields[i]; };
+  std::string inner = joined(c.results.size(), given);
+  if (c.body.empty())
+    text += (inner.empty() ? "" : inner + " = ") + c.op + " " +
+            joined(c.operands.size(), [&](size_t i) { return number("%x", i); }) + " {" + c.attributes + "} : " + type +
+            "\n";
+  text += c.body;
   text +=
       "    train.yield " + inner + (inner.empty() ? "" : " : " + joined(c.results.size(), resultType)) + "\n  }\n}\n";
   return text;
 }
 
-bool parse(const KernelCase &c, OneOpModule &result) {
+bool parse(const KernelCase &c, RegionModule &result) {
   result.context.loadDialect<train::TrainDialect, step::StepDialect>();
   std::string text = textOf(c);
   result.module = parseSourceString<ModuleOp>(text, ParserConfig(&result.context));
@@ -98,36 +102,25 @@ bool parse(const KernelCase &c, OneOpModule &result) {
     ADD_FAILURE() << "the case does not parse:\n" << text;
     return false;
   }
-  result.module->walk([&](train::KernelOp kernel) { result.op = &kernel.getBody().front().front(); });
+  result.module->walk([&](train::KernelOp kernel) { result.kernel = kernel; });
   return true;
 }
 
-select::KernelRule ruleOf(Operation *op) {
-  for (ArrayRef<select::NamedKernelRule> rules :
-       {select::elementwiseRules(), select::rowRules(), select::contractRules(), select::attentionRules(),
-        select::lossRules(), select::updateRules()})
-    for (const select::NamedKernelRule &named : rules)
-      if (named.op == op->getName().getStringRef())
-        return named.rule;
-  return nullptr;
-}
-
 // The kernel of launch i has the symbol "k<i>".
-bool selectAndCompile(OneOpModule &unit, const step::TargetInfo &target, select::KernelPlan &plan,
+bool selectAndCompile(RegionModule &unit, const step::TargetInfo &target, select::KernelPlan &plan,
                       std::string &object) {
-  select::KernelRule rule = ruleOf(unit.op);
-  if (!rule || failed(rule(unit.op, target, plan))) {
-    ADD_FAILURE() << "no kernel rule for " << unit.op->getName().getStringRef().str();
+  if (failed(select::planRegion(unit.kernel, target, plan))) {
+    ADD_FAILURE() << "no kernel rule for the region";
     return false;
   }
   OpBuilder builder(unit.module->getBodyRegion());
   SmallVector<step::KernelOp> kernels;
   for (auto [i, launch] : llvm::enumerate(plan.launches)) {
-    auto kernel = step::KernelOp::create(builder, unit.op->getLoc(), "k" + std::to_string(i), launch.family,
+    auto kernel = step::KernelOp::create(builder, unit.kernel.getLoc(), "k" + std::to_string(i), launch.family,
                                          builder.getDictionaryAttr(launch.spec));
     if (launch.keepsRegion) {
       IRMapping mapping;
-      unit.op->getParentRegion()->cloneInto(&kernel.getBody(), mapping);
+      unit.kernel.getBody().cloneInto(&kernel.getBody(), mapping);
     }
     kernels.push_back(kernel);
   }
@@ -215,10 +208,30 @@ struct Reference {
   rcp_step_params_v1 before{}, after{};
 };
 
-bool evaluate(const KernelCase &c, Operation *op, Reference &reference) {
+bool evaluateOps(Block &block, train::ReferenceContext &context, Reference &reference) {
+  llvm::DenseMap<Value, const HostTensor *> values;
+  std::list<std::vector<HostTensor>> inner;
+  for (auto [argument, operand] : llvm::zip(block.getArguments(), reference.operands))
+    values[argument] = &operand;
+  for (Operation &op : block.without_terminator()) {
+    std::vector<const HostTensor *> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(values.lookup(operand));
+    std::vector<HostTensor> &results = inner.emplace_back(op.getNumResults());
+    if (failed(cast<train::ReferenceOpInterface>(op).evaluate(context, operands, results)))
+      return false;
+    for (auto [value, result] : llvm::zip(op.getResults(), results))
+      values[value] = &result;
+  }
+  for (Value value : block.getTerminator()->getOperands())
+    reference.results.push_back(*values.lookup(value));
+  return true;
+}
+
+bool evaluate(const KernelCase &c, Block &block, Reference &reference) {
   Random random(0x9e3779b97f4a7c15u);
-  for (auto [type, operand] : llvm::zip(op->getOperandTypes(), c.operands)) {
-    reference.operands.push_back(emptyOf(type));
+  for (auto [argument, operand] : llvm::zip(block.getArguments(), c.operands)) {
+    reference.operands.push_back(emptyOf(argument.getType()));
     operand.fill(reference.operands.back(), random);
   }
   if (c.prepare)
@@ -238,15 +251,9 @@ bool evaluate(const KernelCase &c, Operation *op, Reference &reference) {
     c.params(reference.before);
   reference.after = reference.before;
   train::ReferenceContext context{train::ReferenceMode::Exact, &reference.after};
-  std::vector<const HostTensor *> operands;
-  for (const HostTensor &operand : reference.operands)
-    operands.push_back(&operand);
-  reference.results.resize(op->getNumResults());
-  if (failed(cast<train::ReferenceOpInterface>(op).evaluate(context, operands, reference.results))) {
-    ADD_FAILURE() << "the reference meaning fails";
-    return false;
-  }
-  return true;
+  bool good = evaluateOps(block, context, reference);
+  EXPECT_TRUE(good) << "the reference meaning fails";
+  return good;
 }
 
 const rcp_host_v1 host = {std::exp, std::log, std::pow, std::cos};
@@ -303,12 +310,23 @@ struct NativeRun {
 
 } // namespace
 
+std::string regionOp(const std::string &results, const std::string &op, const std::vector<std::string> &operands,
+                     const std::string &attributes, const std::vector<std::string> &operandTypes,
+                     const std::vector<std::string> &resultTypes) {
+  auto tensors = [](const std::vector<std::string> &types) {
+    return "(" + joined(types.size(), [&](size_t i) { return "tensor<" + types[i] + ">"; }) + ")";
+  };
+  return "    " + results + " = train." + op + " " +
+         joined(operands.size(), [&](size_t i) { return "%" + operands[i]; }) + " {" + attributes +
+         "} : " + tensors(operandTypes) + " -> " + tensors(resultTypes) + "\n";
+}
+
 void expectNativeIsExact(const KernelCase &kernelCase, const step::TargetInfo &target) {
-  OneOpModule unit;
+  RegionModule unit;
   select::KernelPlan plan;
   std::string bytes;
   Reference reference;
-  if (!parse(kernelCase, unit) || !evaluate(kernelCase, unit.op, reference) ||
+  if (!parse(kernelCase, unit) || !evaluate(kernelCase, unit.kernel.getBody().front(), reference) ||
       !selectAndCompile(unit, target, plan, bytes))
     return;
   LoadedObject object(bytes);
@@ -320,7 +338,7 @@ void expectNativeIsExact(const KernelCase &kernelCase, const step::TargetInfo &t
 }
 
 void expectCompiles(const KernelCase &kernelCase, const step::TargetInfo &target) {
-  OneOpModule unit;
+  RegionModule unit;
   select::KernelPlan plan;
   std::string bytes;
   if (parse(kernelCase, unit))

@@ -1,5 +1,5 @@
-// Runs one train op as native kernels (kernel rule, code generation, linking, all in this process) and compares every
-// bit of its results and of the step's scalars with the op's reference meaning in mode exact.
+// Runs one train op, or a region of several, as native kernels (kernel rule, code generation, linking, all in this
+// process) and compares every bit of its results and of the step's scalars with the reference meaning in mode exact.
 //
 // A table test adds cases: an op, the types of its operands and results, and how the operands are filled.
 #ifndef TESTS_NUMERICS_KERNELHARNESS_H
@@ -40,7 +40,16 @@ struct KernelCase {
   std::function<void(rcp_step_params_v1 &)> params = {};
   // Changes operands that depend on each other, after all are filled.
   std::function<void(std::vector<train::HostTensor> &)> prepare = {};
+  // Of a region of several ops, instead of `op` and `attributes`: its ops as text, with operands %x0, %x1, ..., and the
+  // values that it gives.
+  std::string body = {};
+  std::vector<std::string> yields = {};
 };
+
+// A line of a body: "%NAME = train.OP %operands {attributes} : types"; names without %, types without tensor<>.
+std::string regionOp(const std::string &results, const std::string &op, const std::vector<std::string> &operands,
+                     const std::string &attributes, const std::vector<std::string> &operandTypes,
+                     const std::vector<std::string> &resultTypes);
 
 inline void PrintTo(const KernelCase &c, std::ostream *out) { *out << c.name; }
 

@@ -13,6 +13,7 @@ std::vector<KernelCase> bf16ContractCases();
 std::vector<KernelCase> lossCases();
 std::vector<KernelCase> updateCases();
 std::vector<KernelCase> attentionCases();
+std::vector<KernelCase> fusedCases();
 
 } // namespace recipe::test
 #endif

@@ -1,5 +1,6 @@
-// RUN: recipe-opt --fuse %s | FileCheck %s
-// RUN: recipe-opt --fuse --mlir-print-debuginfo %s | %same_values %s -
+// One op to a region.
+// RUN: recipe-opt --fuse=enabled=false %s | FileCheck %s
+// RUN: recipe-opt --fuse=enabled=false --mlir-print-debuginfo %s | %same_values %s -
 
 // CHECK-LABEL: train.graph @train
 train.graph @train {

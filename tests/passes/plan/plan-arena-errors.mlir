@@ -1,4 +1,4 @@
-// RUN: recipe-opt --split-input-file --fuse --select-kernels --plan-arena --verify-diagnostics %s
+// RUN: recipe-opt --split-input-file --fuse=enabled=false --select-kernels --plan-arena --verify-diagnostics %s
 
 // The old value is needed after the new one has taken its place.
 module attributes {train.step = {batch_size = 1, seq_length = 2, global_batch = 1, batch_segments = 1, segments = 8}} {

@@ -1,8 +1,8 @@
-// RUN: recipe-opt --fuse --select-kernels %s | FileCheck %s
-// RUN: recipe-opt --fuse --select-kernels --mlir-print-debuginfo %s | %same_values %s -
+// RUN: recipe-opt --fuse=enabled=false --select-kernels %s | FileCheck %s
+// RUN: recipe-opt --fuse=enabled=false --select-kernels --mlir-print-debuginfo %s | %same_values %s -
 // The symbol of a kernel does not depend on what else is in the module.
-// RUN: recipe-opt --fuse --select-kernels %s > %t.1
-// RUN: sed -e '/loc("sum")/d; /@out/d' %s | recipe-opt --fuse --select-kernels | grep -o '@norm_[0-9a-fx]*_[0-9a-f]*' | sort -u > %t.2
+// RUN: recipe-opt --fuse=enabled=false --select-kernels %s > %t.1
+// RUN: sed -e '/loc("sum")/d; /@out/d' %s | recipe-opt --fuse=enabled=false --select-kernels | grep -o '@norm_[0-9a-fx]*_[0-9a-f]*' | sort -u > %t.2
 // RUN: grep -F -f %t.2 %t.1 | FileCheck %s --check-prefix=SAME
 
 // SAME: step.kernel @norm_

@@ -1,0 +1,55 @@
+// A straight line of elementwise ops on 16 lanes: values in, values stored. A kernel of its own, or what follows the
+// finished values of another one.
+//
+//   inputs    for each buffer that is read 0: one value per element, 1: one per channel
+//   program   for each op {op, operands = numbers of values, attributes}; values are those that are given, then the
+//             inputs, then the results of each op
+//   results   numbers of the values that are stored
+//   A result may be stored over any input of one value per element.
+#ifndef PASSES_CODEGEN_LANEPROGRAM_H
+#define PASSES_CODEGEN_LANEPROGRAM_H
+
+#include "passes/codegen/LaneRules.h"
+#include "llvm/Support/Error.h"
+
+namespace recipe::codegen {
+
+class LaneProgram {
+public:
+  // The buffers are the inputs, then the results, from `firstBuffer` on; `firstScalar` is the first launch scalar of
+  // the ops. Emits what does not depend on the element.
+  static llvm::Expected<LaneProgram> read(KernelBuilder &builder, mlir::DictionaryAttr spec, unsigned firstBuffer,
+                                          unsigned firstScalar);
+
+  struct Place {
+    Val element; // i64: index of lane 0 in tensors of one value per element
+    Val channel; // in those of one per channel; null when there are none
+    Val mask;    // null: all lanes
+  };
+  // Loads, computes and stores; all loads come before all stores.
+  void run(ValRange given, const Place &place) const;
+
+  // Asks for the lines of cache that `run` will read.
+  void prefetch(Val element) const;
+  // The buffer may be the memory of any result.
+  void mayOverwrite(unsigned buffer) const;
+  // Few instructions: code that may be repeated.
+  bool isShort() const;
+
+private:
+  struct Step {
+    const LaneRule *rule;
+    llvm::ArrayRef<int64_t> operands;
+    mlir::DictionaryAttr attributes;
+    Vals prepared;
+  };
+  LaneProgram(KernelBuilder &builder, mlir::DictionaryAttr spec, unsigned firstBuffer);
+
+  KernelBuilder &b;
+  llvm::ArrayRef<int64_t> inputs, results;
+  unsigned firstBuffer;
+  llvm::SmallVector<Step> steps;
+};
+
+} // namespace recipe::codegen
+#endif

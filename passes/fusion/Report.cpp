@@ -1,0 +1,52 @@
+#include "passes/fusion/Report.h"
+#include "dialects/train/Names.h"
+
+using namespace mlir;
+
+namespace recipe::fusion {
+
+void Report::beginGraph(train::GraphOp graph) { lines += ("graph @" + graph.getSymName() + "\n").str(); }
+
+void Report::missed(Rule rule, Operation *root, Miss kind, StringRef why) {
+  misses[root].push_back({rule.name().str(), why.str(), kind});
+}
+
+void Report::endRules(bool remarks) {
+  for (const auto &[root, reasons] : misses)
+    for (const Reason &reason : reasons) {
+      if (reason.kind == Miss::Pattern && rules.contains(root))
+        continue;
+      ++counts[reason.rule].missed;
+      lines += "  not fused by " + reason.rule + ": '" + root->getName().getStringRef().str() + "' " +
+               train::nameOf(root).str() + ": " + reason.why + "\n";
+      if (remarks)
+        root->emitRemark("not fused by ") << reason.rule << ": " << reason.why;
+    }
+  misses.clear();
+}
+
+void Report::region(const Group &group, StringRef kernel) {
+  if (group.size() < 2)
+    return;
+  std::string list;
+  for (Operation *op : group)
+    for (const std::string &rule : rules.lookup(op)) {
+      ++counts[rule].joined;
+      list += (list.empty() ? "" : ", ") + rule;
+    }
+  lines += ("  region " + kernel + ": " + list + "\n").str();
+}
+
+std::string Report::text() const {
+  std::string table = "rule                             matches  misses\n";
+  for (const auto &[rule, count] : counts) {
+    std::string row = rule;
+    row.resize(std::max<size_t>(row.size() + 1, 32), ' ');
+    std::string matches = std::to_string(count.joined), misses = std::to_string(count.missed);
+    table += row + std::string(8 - std::min<size_t>(matches.size(), 8), ' ') + matches +
+             std::string(8 - std::min<size_t>(misses.size(), 8), ' ') + misses + "\n";
+  }
+  return table + lines;
+}
+
+} // namespace recipe::fusion
