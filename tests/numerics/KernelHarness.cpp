@@ -236,14 +236,14 @@ bool evaluate(const KernelCase &c, Block &block, Reference &reference) {
   }
   if (c.prepare)
     c.prepare(reference.operands);
-  for (auto [type, operand] : llvm::zip(op->getOperandTypes(), reference.operands)) {
+  for (auto [type, operand] : llvm::zip(block.getArgumentTypes(), reference.operands)) {
     train::ExactPolicy policy;
     if (cast<RankedTensorType>(type).getElementType().isBF16())
       for (float &value : operand.f32)
         value = train::roundToBF16(policy, value);
     reference.bytes.push_back(bytesOf(operand, type));
   }
-  for (Type type : op->getResultTypes())
+  for (Type type : block.getTerminator()->getOperandTypes())
     reference.isBF16.push_back(cast<RankedTensorType>(type).getElementType().isBF16());
   reference.before.struct_bytes = sizeof(rcp_step_params_v1);
   reference.before.abi_version = RCP_ABI_VERSION;

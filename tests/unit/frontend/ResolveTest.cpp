@@ -88,6 +88,7 @@ TEST(Resolve, EveryBuiltKeyHasAnEntryOnce) {
                                        "numerics.segments",
                                        "numerics.batch_segments",
                                        "memory.budget",
+                                       "fusion.enabled",
                                        "target.device",
                                        "target.arch",
                                        "target.max_threads",
