@@ -1,7 +1,7 @@
 // How to wait for something that can only be polled.
 #ifndef RUNTIME_COMM_BACKOFF_H
 #define RUNTIME_COMM_BACKOFF_H
-#include "runtime/base/Clock.h"
+#include "runtime/base/WakefulClock.h"
 #include <algorithm>
 #include <ctime>
 #include <immintrin.h>
@@ -9,14 +9,14 @@
 namespace recipe::rt {
 
 /// Spins for 50 us after the newest progress, then sleeps for longer and longer, at most 200 us at a time: whoever
-/// waits leaves its CPU to whoever it waits for.
+/// waits leaves its CPU to whoever it waits for. A suspended process does not wait.
 class Backoff {
 public:
   /// Something was complete.
   void progress() { since = 0; }
   /// Nothing was.
   void pause() {
-    int64_t now = nowNanoseconds();
+    int64_t now = clock.now();
     if (since == 0) {
       since = now;
       sleep = kShortest;
@@ -31,10 +31,11 @@ public:
     sleep = std::min(2 * sleep, kLongest);
   }
   /// Since the first pause after progress.
-  double idleSeconds() const { return since == 0 ? 0 : double(nowNanoseconds() - since) * 1e-9; }
+  double idleSeconds() { return since == 0 ? 0 : double(clock.now() - since) * 1e-9; }
 
 private:
   static constexpr int64_t kSpin = 50'000, kShortest = 10'000, kLongest = 200'000;
+  WakefulClock clock;
   int64_t since = 0, sleep = kShortest;
 };
 

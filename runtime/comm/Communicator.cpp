@@ -22,8 +22,10 @@ absl::StatusOr<bool> SelfCommunicator::test(Request) { return absl::InternalErro
 
 static absl::Status noAnswer(Communicator &comm, double seconds) {
   std::string missing = comm.describeMissing(0);
-  return absl::DeadlineExceededError(
-      absl::StrCat("other ranks gave no answer within ", seconds, " s", missing.empty() ? "" : "; ", missing));
+  std::string activity = comm.activity();
+  return absl::DeadlineExceededError(absl::StrCat(activity, activity.empty() ? "" : ": ",
+                                                  "other ranks gave no answer within ", seconds, " s",
+                                                  missing.empty() ? "" : "; ", missing));
 }
 
 absl::Status recipe::rt::waitFor(Communicator &comm, absl::Span<const Communicator::Request> requests,

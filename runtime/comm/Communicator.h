@@ -46,9 +46,35 @@ public:
   /// Since another rank was last known to live and to work on files: such a rank is late, not lost.
   virtual double secondsSinceFileWork() { return std::numeric_limits<double>::infinity(); }
 
+  /// What this rank is at, in words; "" if nobody said so (Activity).
+  const char *activity() const { return ownActivity; }
+  void setActivity(const char *words) { ownActivity = words; }
+
   static constexpr int kTags = 1 << 15;
   /// Tags from here on belong to the small collectives below.
   static constexpr int kSmallCollectives = kTags - 16;
+
+private:
+  const char *ownActivity = "";
+};
+
+/// While it exists, a message that does not come is missed in this activity. Of the thread that calls the small
+/// collectives.
+class Activity {
+public:
+  /// Null: there is nobody to wait for. `words` must live as long.
+  Activity(Communicator *comm, const char *words) : comm(comm), before(comm ? comm->activity() : "") { tell(words); }
+  ~Activity() { tell(before); }
+  Activity(const Activity &) = delete;
+  Activity &operator=(const Activity &) = delete;
+
+private:
+  void tell(const char *words) {
+    if (comm)
+      comm->setActivity(words);
+  }
+  Communicator *comm;
+  const char *before;
 };
 
 /// While it exists, others wait for this rank for as long as it shows life: a disk may be slow. Not for a piece of work

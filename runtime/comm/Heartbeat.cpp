@@ -36,7 +36,8 @@ static absl::Status systemError(const char *what) {
 
 Heartbeat::Heartbeat(int socket, int rank, double timeoutSeconds)
     : socket(socket), rank(rank), interval(intervalFor(timeoutSeconds)),
-      silence(std::min(std::max(6 * interval, 1.0), 0.8 * timeoutSeconds)), wake{-1, -1} {}
+      silence(std::min(std::max(6 * interval, 1.0), 0.8 * timeoutSeconds)), clock(int64_t((interval + 0.5) * 1e9)),
+      wake{-1, -1} {}
 
 absl::StatusOr<std::unique_ptr<Heartbeat>> Heartbeat::create(Communicator &comm, double timeoutSeconds) {
   int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -85,7 +86,7 @@ absl::Status Heartbeat::meet(Communicator &comm) {
       token = endpoint.token;
     peers[other].name = absl::StrFormat("rank %d (host %s, process %d)", other, endpoint.host, endpoint.process);
     peers[other].addresses = addressesOf(endpoint, own);
-    peers[other].heard = nowNanoseconds();
+    peers[other].heard = clock.now();
   }
   return absl::OkStatus();
 }
@@ -97,6 +98,7 @@ void Heartbeat::work() {
       std::lock_guard<std::mutex> lock(mutex);
       if (stop)
         return;
+      clock.now();
       if (nowNanoseconds() >= next) {
         send();
         next = nowNanoseconds() + int64_t(interval * 1e9);
@@ -138,7 +140,7 @@ void Heartbeat::receive() {
 void Heartbeat::take(const Packet &packet) {
   std::lock_guard<std::mutex> lock(mutex);
   Peer &peer = peers[size_t(packet.rank)];
-  peer.heard = nowNanoseconds();
+  peer.heard = clock.now();
   peer.step = packet.step;
   peer.collective = std::max(peer.collective, packet.collective);
   if (packet.fileWorks > 0)
@@ -159,10 +161,12 @@ absl::Status Heartbeat::failureElsewhere() const {
 
 double Heartbeat::secondsSinceFileWork() const {
   std::lock_guard<std::mutex> lock(mutex);
-  return fileWorkSeen == 0 ? std::numeric_limits<double>::infinity() : double(nowNanoseconds() - fileWorkSeen) * 1e-9;
+  return fileWorkSeen == 0 ? std::numeric_limits<double>::infinity() : secondsSince(fileWorkSeen);
 }
 
-bool Heartbeat::silent(const Peer &peer) const { return double(nowNanoseconds() - peer.heard) * 1e-9 > silence; }
+double Heartbeat::secondsSince(int64_t time) const { return double(clock.now() - time) * 1e-9; }
+
+bool Heartbeat::silent(const Peer &peer) const { return secondsSince(peer.heard) > silence; }
 
 std::string Heartbeat::describeMissing(uint64_t collective) const {
   std::lock_guard<std::mutex> lock(mutex);
@@ -172,8 +176,7 @@ std::string Heartbeat::describeMissing(uint64_t collective) const {
     if (int(other) == rank)
       continue;
     if (silent(peer))
-      gone.push_back(
-          absl::StrFormat("%s: no sign of life for %.1f s", peer.name, double(nowNanoseconds() - peer.heard) * 1e-9));
+      gone.push_back(absl::StrFormat("%s: no sign of life for %.1f s", peer.name, secondsSince(peer.heard)));
     else if (peer.collective < collective)
       late.push_back(absl::StrFormat("%s: alive, in step %d, %d collectives behind", peer.name, peer.step + 1,
                                      collective - peer.collective));

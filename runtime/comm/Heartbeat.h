@@ -2,6 +2,7 @@
 // and carry the reason why a rank gave up.
 #ifndef RUNTIME_COMM_HEARTBEAT_H
 #define RUNTIME_COMM_HEARTBEAT_H
+#include "runtime/base/WakefulClock.h"
 #include "runtime/comm/Communicator.h"
 #include <array>
 #include <atomic>
@@ -47,7 +48,7 @@ private:
   struct Peer {
     std::string name; // "rank 1 (host node7, process 4711)"
     std::vector<sockaddr_in> addresses;
-    int64_t heard = 0; // nanoseconds
+    int64_t heard = 0; // of `clock`
     int64_t step = -1;
     uint64_t collective = 0;
   };
@@ -59,6 +60,7 @@ private:
   void send();
   void receive();
   void take(const Packet &packet);
+  double secondsSince(int64_t time) const;
   bool silent(const Peer &peer) const;
   int lowestAlive() const;
 
@@ -70,9 +72,10 @@ private:
   std::atomic<int> ownFileWorks{0};
 
   mutable std::mutex mutex; // of all that follows
+  mutable WakefulClock clock;
   std::condition_variable changed;
   std::vector<Peer> peers;  // by rank; one's own is unused
-  int64_t fileWorkSeen = 0; // nanoseconds
+  int64_t fileWorkSeen = 0; // of `clock`
   int failedRank = -1;      // the first that told of a failure
   absl::Status failure;
   absl::Status ownFailure;

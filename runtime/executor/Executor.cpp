@@ -220,6 +220,7 @@ absl::Status Executor::evaluateOwn(Program &eval, EvaluationSource &source, std:
 absl::StatusOr<std::vector<Executor::BatchLoss>> Executor::gather(const std::vector<BatchLoss> &own,
                                                                   const absl::Status &status, int64_t count) {
   // A rank that fails tells the others, which would wait for it in vain.
+  Activity activity(&collectives->communicator(), "the sum of an evaluation");
   std::string bytes = status.ok() ? "" : "!";
   bytes.append(reinterpret_cast<const char *>(own.data()), own.size() * sizeof(BatchLoss));
   RCP_ASSIGN_OR_RETURN(std::vector<std::string> all,

@@ -103,6 +103,7 @@ absl::Status Checkpointing::load() {
 absl::StatusOr<int64_t> Checkpointing::restore() {
   if (options.resume.empty())
     return 0;
+  Activity activity(options.communicator, "the checkpoint to resume from");
   RCP_RETURN_IF_ERROR(choose());
   RCP_RETURN_IF_ERROR(agreed(load()));
   durable = from->manifest.step;
@@ -111,7 +112,10 @@ absl::StatusOr<int64_t> Checkpointing::restore() {
   return from->manifest.step;
 }
 
-absl::Status Checkpointing::settle() { return agreed(writes() ? forget() : absl::OkStatus()); }
+absl::Status Checkpointing::settle() {
+  Activity activity(options.communicator, "older results of the output folder");
+  return agreed(writes() ? forget() : absl::OkStatus());
+}
 
 absl::Status Checkpointing::forget() {
   FileWork work(options.communicator);
@@ -191,7 +195,10 @@ absl::Status Checkpointing::afterStep(int64_t updates, bool last) {
                                                 durable < 0 ? "" : ", --resume goes on from there when there is room"));
 }
 
-absl::Status Checkpointing::end(int64_t updates) { return agreed(writes() ? saveLast(updates) : absl::OkStatus()); }
+absl::Status Checkpointing::end(int64_t updates) {
+  Activity activity(options.communicator, "the last checkpoint");
+  return agreed(writes() ? saveLast(updates) : absl::OkStatus());
+}
 
 absl::Status Checkpointing::saveLast(int64_t updates) {
   FileWork work(options.communicator);

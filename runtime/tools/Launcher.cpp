@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/Clock.h"
 #include "runtime/tools/ChildProcess.h"
+#include "runtime/tools/RanksHere.h"
 #include "runtime/tools/StarterOutput.h"
 #include <cerrno>
 #include <csignal>
@@ -67,8 +68,12 @@ struct Stop {
 /// One start of the ranks, to their end.
 class Attempt {
 public:
-  Attempt(int signals, Stop &stop)
-      : signals(signals), stop(stop), output([](const std::string &text) { std::fputs(text.c_str(), stderr); }) {}
+  Attempt(const LaunchOptions &options, int signals, Stop &stop)
+      : signals(signals), stop(stop),
+        output([](const std::string &text) { std::fputs(text.c_str(), stderr); },
+               [&options] {
+                 return options.nodes > 1 ? describeIdleRanks(options.nodes, options.hostfile.empty()) : "";
+               }) {}
 
   /// Of the starter (mpirun, or the only rank), as of waitpid().
   absl::StatusOr<int> run(const std::vector<std::string> &command);
@@ -227,7 +232,7 @@ int recipe::rt::launch(const LaunchOptions &options, const std::function<int()> 
     return stoppedBy(early, kStoppedBefore).code;
   bool began = false; // from then on the output folder is this run's
   for (int64_t attempt = 0;; ++attempt) {
-    Attempt ranks(signals, stop);
+    Attempt ranks(options, signals, stop);
     absl::StatusOr<int> status = ranks.run(rankCommand(options, began));
     if (!status.ok()) {
       say(absl::StrCat("error: ", status.status().message()));

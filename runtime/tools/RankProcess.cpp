@@ -5,6 +5,7 @@
 #include "runtime/comm/MpiCommunicator.h"
 #include "runtime/device/cpu/ThreadPool.h"
 #include "runtime/tools/Launcher.h"
+#include "runtime/tools/StarterOutput.h"
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -20,9 +21,8 @@ public:
   explicit Alarm(double seconds) {
     struct sigaction action = {};
     action.sa_handler = [](int) {
-      static const char text[] =
-          "reciperun: error: the ranks did not all come, or did not all leave, in time (--timeout)\n";
-      (void)!write(STDERR_FILENO, text, sizeof text - 1);
+      (void)!write(STDERR_FILENO, StarterOutput::kNotTogether, sizeof StarterOutput::kNotTogether - 1);
+      (void)!write(STDERR_FILENO, "\n", 1);
       _exit(kExitLost);
     };
     sigaction(SIGALRM, &action, nullptr);
@@ -75,6 +75,7 @@ absl::StatusOr<RankProcess::HostShare> RankProcess::shareHost(int wanted, int mo
 }
 
 absl::Status RankProcess::leave() {
+  Activity activity(watched.get(), "the end of the run");
   RCP_RETURN_IF_ERROR(barrier(*watched, timeoutSeconds));
   Alarm limit(timeoutSeconds);
   life.reset();

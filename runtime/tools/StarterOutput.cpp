@@ -78,9 +78,7 @@ void StarterOutput::takeLine(const std::string &whole) {
   } else if (inBlock) {
     absl::StrAppend(&block, whole, "\n");
   } else if (absl::StartsWith(whole, "reciperun: error: ")) {
-    error = true;
-    if (errors.insert(whole).second)
-      pass(whole + "\n");
+    takeError(whole);
   } else if (whole == kBegins) {
     began = true;
   } else if (absl::StartsWith(whole, "reciperun: stopped ")) {
@@ -91,6 +89,24 @@ void StarterOutput::takeLine(const std::string &whole) {
   } else if (!isNote(whole)) {
     pass(whole + "\n");
   }
+}
+
+/// Where ranks wait for each other more than one may lose patience before it hears of the first; whoever was suspended
+/// and goes on when the run is ended finds everybody late.
+static bool isImpatience(const std::string &line) {
+  for (const char *known : {"made no progress for", "gave no answer within"})
+    if (absl::StrContains(line, known))
+      return true;
+  return false;
+}
+
+void StarterOutput::takeError(const std::string &whole) {
+  bool first = !error;
+  error = true;
+  if (!errors.insert(whole).second || (!first && isImpatience(whole)))
+    return;
+  std::string idle = whole == kNotTogether ? missing() : "";
+  pass(absl::StrCat(whole, idle.empty() ? "" : "; missing: ", idle, "\n"));
 }
 
 /// Lines of unequal length into one.

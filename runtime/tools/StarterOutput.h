@@ -13,7 +13,14 @@ namespace recipe::rt {
 /// One thread. Lines pass when they are whole, others (progress on a terminal) at once.
 class StarterOutput {
 public:
-  explicit StarterOutput(std::function<void(const std::string &)> pass) : pass(std::move(pass)) {}
+  /// `missing` tells which ranks do not run, in words, "" if all do.
+  explicit StarterOutput(
+      std::function<void(const std::string &)> pass, std::function<std::string()> missing = [] { return ""; })
+      : pass(std::move(pass)), missing(std::move(missing)) {}
+
+  /// What a rank says that waits in the MPI library, which knows no limit and tells nothing.
+  static constexpr char kNotTogether[] =
+      "reciperun: error: the ranks did not all come, or did not all leave, in time (--timeout)";
 
   void take(const std::string &bytes);
   /// Nothing more comes.
@@ -42,7 +49,10 @@ private:
   void takeLine(const std::string &line);
   void takeBlock();
 
+  void takeError(const std::string &line);
+
   std::function<void(const std::string &)> pass;
+  std::function<std::string()> missing;
   std::string line;     // begun
   bool passing = false; // its beginning has passed
   bool inBlock = false; // between two of mpirun's rules

@@ -324,6 +324,7 @@ absl::Status TrainingRun::writeWeights() {
 }
 
 absl::StatusOr<bool> TrainingRun::stops() {
+  Activity activity(communicator(), "the end of a step");
   bool own = (options.stopRequested && options.stopRequested()) || (monitor && !monitor->status().ok());
   return options.ranks ? anyRank(options.ranks->communicator(), own, options.timeoutSeconds) : own;
 }
@@ -367,6 +368,7 @@ absl::StatusOr<bool> TrainingRun::run() {
 }
 
 absl::StatusOr<bool> recipe::rt::runTraining(const RunOptions &options) {
+  Activity activity(options.ranks ? &options.ranks->communicator() : nullptr, "the start");
   absl::StatusOr<std::unique_ptr<TrainingRun>> run = TrainingRun::prepare(options);
   // All ranks are ready, or nothing begins.
   if (options.ranks) {

@@ -4,6 +4,7 @@
 #include "runtime/base/Memory.h"
 #include "runtime/base/Printable.h"
 #include "runtime/base/Sha256.h"
+#include "runtime/base/WakefulClock.h"
 #include "tests/unit/TempFolder.h"
 #include <gtest/gtest.h>
 #include <vector>
@@ -69,6 +70,19 @@ TEST(Sha256, KnownDigest) {
   hash.update("a", 1);
   hash.update("bc", 2);
   EXPECT_EQ(rt::toHex(hash.finish()), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(WakefulClock, AnAbsenceIsShort) {
+  static int64_t time;
+  time = 1'000;
+  rt::WakefulClock clock(100, [] { return time; });
+  EXPECT_EQ(clock.now(), 1);
+  time += 99;
+  EXPECT_EQ(clock.now(), 100);
+  time += 60'000;
+  EXPECT_EQ(clock.now(), 200);
+  time += 1;
+  EXPECT_EQ(clock.now(), 201);
 }
 
 TEST(EditDistance, CountsEdits) {

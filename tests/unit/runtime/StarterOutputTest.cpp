@@ -8,7 +8,8 @@ const std::string rule(74, '-');
 
 struct Shown {
   std::string text;
-  StarterOutput output{[this](const std::string &part) { text += part; }};
+  std::string missing;
+  StarterOutput output{[this](const std::string &part) { text += part; }, [this] { return missing; }};
 };
 } // namespace
 
@@ -29,6 +30,29 @@ TEST(StarterOutputTest, AnErrorOfSeveralRanksPassesOnce) {
   shown.output.take("reciperun: error: no such file\nreciperun: error: no such file\nreciperun: error: other\n");
   EXPECT_EQ(shown.text, "reciperun: error: no such file\nreciperun: error: other\n");
   EXPECT_TRUE(shown.output.sawError());
+}
+
+// A rank that was suspended goes on when the run is ended, and finds everybody late.
+TEST(StarterOutputTest, OneRankLosesPatience) {
+  for (const char *impatience : {"reciperun: error: rank 0: the end of a step: other ranks gave no answer within 3 s",
+                                 "reciperun: error: rank 0: all-reduce of x (op 1) made no progress for 3.0 s"}) {
+    Shown late, first;
+    late.output.take("reciperun: error: the reason\n" + std::string(impatience) + "\n");
+    EXPECT_EQ(late.text, "reciperun: error: the reason\n");
+    first.output.take(std::string(impatience) + "\nreciperun: error: the reason\n");
+    EXPECT_EQ(first.text, std::string(impatience) + "\nreciperun: error: the reason\n");
+  }
+}
+
+TEST(StarterOutputTest, RanksThatAreNotTogetherAreLookedFor) {
+  const std::string line = StarterOutput::kNotTogether;
+  Shown all, some;
+  all.output.take(line + "\n");
+  EXPECT_EQ(all.text, line + "\n");
+  some.missing = "rank 1 (process 5): stopped by a signal";
+  some.output.take(line + "\n" + line + "\n");
+  EXPECT_EQ(some.text, line + "; missing: rank 1 (process 5): stopped by a signal\n");
+  EXPECT_TRUE(some.output.sawError());
 }
 
 TEST(StarterOutputTest, OnceAskedOnlyOursPasses) {
