@@ -20,6 +20,9 @@ public:
     return lived += std::min(seen - before, longest);
   }
 
+  /// As of the last call of now().
+  int64_t last() const { return lived; }
+
 private:
   int64_t (*clock)();
   int64_t longest;

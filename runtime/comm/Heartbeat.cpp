@@ -164,7 +164,7 @@ double Heartbeat::secondsSinceFileWork() const {
   return fileWorkSeen == 0 ? std::numeric_limits<double>::infinity() : secondsSince(fileWorkSeen);
 }
 
-double Heartbeat::secondsSince(int64_t time) const { return double(clock.now() - time) * 1e-9; }
+double Heartbeat::secondsSince(int64_t time) const { return double(clock.last() - time) * 1e-9; }
 
 bool Heartbeat::silent(const Peer &peer) const { return secondsSince(peer.heard) > silence; }
 

@@ -68,12 +68,9 @@ struct Stop {
 /// One start of the ranks, to their end.
 class Attempt {
 public:
-  Attempt(const LaunchOptions &options, int signals, Stop &stop)
+  Attempt(int signals, Stop &stop)
       : signals(signals), stop(stop),
-        output([](const std::string &text) { std::fputs(text.c_str(), stderr); },
-               [&options] {
-                 return options.nodes > 1 ? describeIdleRanks(options.nodes, options.hostfile.empty()) : "";
-               }) {}
+        output([](const std::string &text) { std::fputs(text.c_str(), stderr); }, describeIdleRanks) {}
 
   /// Of the starter (mpirun, or the only rank), as of waitpid().
   absl::StatusOr<int> run(const std::vector<std::string> &command);
@@ -232,7 +229,7 @@ int recipe::rt::launch(const LaunchOptions &options, const std::function<int()> 
     return stoppedBy(early, kStoppedBefore).code;
   bool began = false; // from then on the output folder is this run's
   for (int64_t attempt = 0;; ++attempt) {
-    Attempt ranks(options, signals, stop);
+    Attempt ranks(signals, stop);
     absl::StatusOr<int> status = ranks.run(rankCommand(options, began));
     if (!status.ok()) {
       say(absl::StrCat("error: ", status.status().message()));

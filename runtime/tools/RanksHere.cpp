@@ -44,8 +44,8 @@ static char stateOf(pid_t process) {
   return name == std::string::npos || name + 2 >= text.size() ? '?' : text[name + 2];
 }
 
-std::string recipe::rt::describeIdleRanks(int64_t nodes, bool allHere) {
-  std::map<int64_t, std::string> notes; // "" runs
+std::string recipe::rt::describeIdleRanks() {
+  std::map<int64_t, std::string> idle;
   std::vector<pid_t> left = childrenOf(getpid());
   while (!left.empty()) {
     pid_t process = left.back();
@@ -53,21 +53,10 @@ std::string recipe::rt::describeIdleRanks(int64_t nodes, bool allHere) {
     for (pid_t child : childrenOf(process))
       left.push_back(child);
     int64_t rank = rankOf(process);
-    if (rank < 0)
-      continue;
     char state = stateOf(process);
-    notes[rank] = state == 'T' || state == 't'
-                      ? absl::StrCat("rank ", rank, " (process ", process, "): stopped by a signal")
-                  : state == 'D' ? absl::StrCat("rank ", rank, " (process ", process, "): waits for a device")
-                                 : "";
+    const char *what = state == 'T' || state == 't' ? "stopped by a signal" : state == 'D' ? "waits for a device" : "";
+    if (rank >= 0 && *what)
+      idle[rank] = absl::StrCat("rank ", rank, " (process ", process, "): ", what);
   }
-  std::vector<std::string> idle;
-  for (int64_t rank = 0; rank < nodes; ++rank) {
-    auto found = notes.find(rank);
-    if (found != notes.end() && !found->second.empty())
-      idle.push_back(found->second);
-    else if (found == notes.end() && allHere)
-      idle.push_back(absl::StrCat("rank ", rank, ": no such process"));
-  }
-  return absl::StrJoin(idle, ", ");
+  return absl::StrJoin(idle, ", ", [](std::string *text, const auto &entry) { *text += entry.second; });
 }
