@@ -58,7 +58,7 @@ TEST(ManySegments, CodeKeepsItsSize) {
 INSTANTIATE_TEST_SUITE_P(
     Recipes, RecipesCompileTest,
     testing::Values(Large{"llama7b", 6738415616, {1, 2, 4, 8}}, Large{"gpt2-124m", 124439808, {1, 2}},
-                    Large{"llama-3.2-1b", 1235814400, {1, 2, 4, 8}}),
+                    Large{"llama-3.2-1b", 1235814400, {1, 2, 4, 8}}, Large{"llama-110m", 112678656, {1, 2}}),
     [](const auto &info) {
       std::string name = info.param.name;
       name.erase(std::remove_if(name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }), name.end());
