@@ -1,4 +1,5 @@
 #include "compiler/Options.h"
+#include "compiler/FusionRules.h"
 #include "compiler/frontend/ResolvedRecipe.h"
 #include "compiler/target/cpu/Target.h"
 
@@ -19,6 +20,11 @@ Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend
   const frontend::Optim &optim = recipe.optim();
   options.optimizer = {optim.betas(0), optim.betas(1), optim.eps(), optim.weight_decay(), optim.clip_grad_norm()};
   options.fusion = recipe.fusion().enabled();
+  for (const std::string &path : recipe.fusion().rules())
+    if (llvm::Expected<FusionRules> rules = readFusionRules(path))
+      options.fusionRules.push_back(std::move(*rules));
+    else
+      problems.push_back(resolved.errorAt("fusion.rules", "'fusion.rules' " + llvm::toString(rules.takeError())));
   options.ranks = recipe.distributed().data_parallel_size();
   options.budget = int64_t(recipe.memory().budget());
   llvm::Expected<step::TargetInfo> target = cpu::resolveTarget(recipe.target().arch(), recipe.target().max_threads());

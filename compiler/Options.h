@@ -4,6 +4,7 @@
 
 #include "dialects/step/TargetInfo.h"
 #include "dialects/train/StepFacts.h"
+#include "passes/Passes.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,10 +25,11 @@ struct Options {
   train::StepFacts facts;
   OptimizerOptions optimizer;
   step::TargetInfo target;
-  bool fusion = true;   // rules join ops in kernels
-  int64_t ranks = 1;    // that the recipe names; the step may run on others too
-  int64_t budget = 0;   // bytes of one rank; 0: any
-  unsigned threads = 1; // of the compiler
+  bool fusion = true;                   // rules join ops in kernels
+  std::vector<FusionRules> fusionRules; // of the user
+  int64_t ranks = 1;                    // that the recipe names; the step may run on others too
+  int64_t budget = 0;                   // bytes of one rank; 0: any
+  unsigned threads = 1;                 // of the compiler
 
   std::string stopAfter;              // a phase; empty: all run
   std::string dumpFolder;             // takes the IR after each phase; empty: none

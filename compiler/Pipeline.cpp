@@ -42,10 +42,32 @@ Outcome update(Compilation &c) {
 
 // One step runs on every legal number of ranks: what holds on the largest mesh holds on each.
 Outcome shard(Compilation &c) { return runPass(c, createShardPass({c.options.facts.legalRanks().back()})); }
+// Problems in the user's files, at their lines.
+bool userRulesAreSound(Compilation &c) {
+  ScopedDiagnosticHandler handler(&c.context, [&](Diagnostic &diagnostic) {
+    std::string place;
+    if (auto location = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+      place = (location.getFilename().getValue() + ":" + Twine(location.getLine()) + ":" + Twine(location.getColumn()) +
+               ": ")
+                  .str();
+    c.messages.push_back(place + "error: " + diagnostic.str());
+    return success();
+  });
+  return succeeded(checkFusionRules(&c.context, c.options.fusionRules));
+}
+
 Outcome fuse(Compilation &c) {
+  if (!userRulesAreSound(c))
+    return Outcome::UserError;
   FusePassOptions options;
   options.enabled = c.options.fusion;
-  return runPass(c, createFusePass(options, &c.report));
+  FusionReport report;
+  if (runPass(c, createFusePass(options, c.options.fusionRules, &report)) != Outcome::Done)
+    return Outcome::Bug;
+  c.report = std::move(report.text);
+  for (const std::string &problem : report.unmet)
+    c.messages.push_back(toString(c.recipe.errorAt("fusion.rules", problem)));
+  return report.unmet.empty() ? Outcome::Done : Outcome::UserError;
 }
 Outcome foldCollectives(Compilation &c) { return runPass(c, createFoldCollectivesPass()); }
 Outcome selectKernels(Compilation &c) { return runPass(c, createSelectKernelsPass(c.options.target)); }

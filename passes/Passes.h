@@ -18,8 +18,20 @@ namespace recipe {
 // With a target other than the default one.
 std::unique_ptr<mlir::Pass> createSelectKernelsPass(const step::TargetInfo &target);
 
-// `report` takes what was fused and why the rest was not.
-std::unique_ptr<mlir::Pass> createFusePass(const FusePassOptions &options, std::string *report);
+// A PDL module with fusion rules, as text.
+struct FusionRules {
+  std::string source, text;
+};
+// Emits an error and fails where rules are unsound (passes/fusion/Rules.h).
+llvm::LogicalResult checkFusionRules(mlir::MLIRContext *context, llvm::ArrayRef<FusionRules> rules);
+
+struct FusionReport {
+  std::string text;               // what was fused, and why the rest was not
+  std::vector<std::string> unmet; // of rules that are required
+};
+// The user's rules, which must be sound, are tried before the default ones.
+std::unique_ptr<mlir::Pass> createFusePass(const FusePassOptions &options, std::vector<FusionRules> userRules,
+                                           FusionReport *report);
 
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"

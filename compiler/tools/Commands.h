@@ -12,11 +12,12 @@ inline constexpr int kUserError = 1, kOurBug = 70;
 
 struct CompileRequest {
   std::string recipe;
-  std::vector<std::string> sets;      // key=value
-  std::string output;                 // empty: the recipe's name with .bin
-  std::string stopAfter;              // a phase
-  std::string dumpFolder;             // takes the IR after each phase
-  std::vector<std::string> dumpAfter; // only after these phases
+  std::vector<std::string> sets;        // key=value
+  std::vector<std::string> fusionRules; // files; those of the recipe when empty
+  std::string output;                   // empty: the recipe's name with .bin
+  std::string stopAfter;                // a phase
+  std::string dumpFolder;               // takes the IR after each phase
+  std::vector<std::string> dumpAfter;   // only after these phases
   bool timing = false;
   unsigned threads = 0; // 0: all cores
 };

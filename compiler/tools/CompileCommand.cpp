@@ -7,6 +7,7 @@
 #include "runtime/base/Printable.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Threading.h"
 #include <chrono>
@@ -48,6 +49,16 @@ static std::string phaseProblem(const CompileRequest &request) {
   return "";
 }
 
+// The option as a setting of the key, which knows what a file of rules is.
+static std::vector<std::string> settings(const CompileRequest &request) {
+  std::vector<std::string> sets = request.sets;
+  if (request.fusionRules.empty())
+    return sets;
+  llvm::json::Array files(request.fusionRules);
+  sets.push_back(llvm::formatv("fusion.rules={0}", llvm::json::Value(std::move(files))).str());
+  return sets;
+}
+
 static void printTimes(const Compilation &compilation) {
   llvm::outs() << "phases, seconds\n";
   for (const auto &[name, seconds] : compilation.seconds)
@@ -63,7 +74,7 @@ int compileCommand(const CompileRequest &request) {
   std::string output = outputOf(request);
   if (!output.empty() && llvm::sys::fs::equivalent(output, request.recipe))
     return complain("the output must not be the recipe, got '" + output + "' for both");
-  std::unique_ptr<Session> session = openSession(request.recipe, request.sets);
+  std::unique_ptr<Session> session = openSession(request.recipe, settings(request));
   if (!session)
     return kUserError;
   if (absl::Status status = prepareOutputs(request, output); !status.ok())

@@ -81,6 +81,9 @@ static int run(int argc, char **argv) {
       ->check(notEmpty());
   compile->add_option("--set", compileRequest.sets, "override a key: key=value; may be repeated")
       ->allow_extra_args(false);
+  compile->add_option("--fusion-rules", compileRequest.fusionRules, "file of fusion rules in PDLL; may be repeated")
+      ->allow_extra_args(false)
+      ->check(notEmpty());
   compile->add_option("--stop-after", compileRequest.stopAfter, "the last phase to run; nothing is written")
       ->check(notEmpty());
   compile->add_option("--dump-dir", compileRequest.dumpFolder, "folder that takes the IR after each phase")

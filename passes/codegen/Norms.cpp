@@ -3,9 +3,8 @@
 // Up to four rows at a time, so that their chains of additions overlap: the order inside a row is fixed.
 //   spec      channels, centered (1: layer_norm, 0: rms_norm), grain (rows per workgroup); norm: eps
 //   scalars   rows
-//             norm_grad: epilogue, a program over lanes (LaneProgram.h) that takes dx: its buffers are in the place of
-//             dx
-//   buffers   norm: x, gain, [bias], y, [mean], rstd; norm_grad: dy, x, gain, [mean], rstd, dx ([..] when centered)
+//             epilogue: a program over lanes (LaneProgram.h) that takes y or dx; its buffers take that one's place
+//   buffers   norm: x, gain, [bias], [mean], rstd, y; norm_grad: dy, x, gain, [mean], rstd, dx ([..] when centered)
 //   y may lie over x; dx over dy or x.
 #include "passes/codegen/EmitPolicy.h"
 #include "passes/codegen/LaneProgram.h"
@@ -66,13 +65,30 @@ void forRows(KernelBuilder &b, DictionaryAttr spec, unsigned together, function_
   b.forLoop(whole, hi, b.i64(1), [&](Val row) { body({b, channels, row, 1}); });
 }
 
+// The program that takes what would go to buffer `result`, which may be the memory of `inputs`; none: it is stored.
+Expected<std::optional<LaneProgram>> epilogueOf(KernelBuilder &b, DictionaryAttr spec, unsigned result,
+                                                ArrayRef<unsigned> inputs) {
+  auto fused = spec.getAs<DictionaryAttr>("epilogue");
+  if (!fused)
+    return std::nullopt;
+  Expected<LaneProgram> program = LaneProgram::read(b, fused, result, unsigned(specInt(fused, "first_scalar")));
+  if (!program)
+    return program.takeError();
+  for (unsigned input : inputs)
+    program->mayOverwrite(input);
+  return std::optional<LaneProgram>(std::move(*program));
+}
+
 } // namespace
 
 Error emitNorm(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
   bool centered = specInt(spec, "centered");
   double eps = specFloat(spec, "eps");
-  unsigned x = 0, gain = 1, bias = 2, y = centered ? 3 : 2, mean = 4, rstd = centered ? 5 : 3;
+  unsigned x = 0, gain = 1, bias = 2, mean = 3, rstd = centered ? 4 : 2, y = rstd + 1;
   b.mayAlias(x, y);
+  Expected<std::optional<LaneProgram>> epilogue = epilogueOf(b, spec, y, {x});
+  if (!epilogue)
+    return epilogue.takeError();
   EmitPolicy p(b), scalar = EmitPolicy::scalar(b);
   forRows(b, spec, rowsTogether(b.getTarget(), 1), [&](const RowBlock &rows) {
     Val size = scalar.constant(double(rows.channels));
@@ -107,7 +123,10 @@ Error emitNorm(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
         Val value = load(r, channel, mask);
         Val result = centered ? train::layerNormOutput(p, value, rstds[r], gains, biases)
                               : train::rmsNormOutput(p, value, rstds[r], gains);
-        b.storeLanes(rows.place(y, r, channel), result, mask);
+        if (*epilogue)
+          (*epilogue)->run({result}, {rows.element(r, channel), channel, mask});
+        else
+          b.storeLanes(rows.place(y, r, channel), result, mask);
       }
     });
   });
@@ -119,15 +138,9 @@ Error emitNormGrad(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
   unsigned dy = 0, x = 1, gain = 2, mean = 3, rstd = centered ? 4 : 3, dx = centered ? 5 : 4;
   b.mayAlias(dy, dx);
   b.mayAlias(x, dx);
-  std::optional<LaneProgram> epilogue;
-  if (auto fused = spec.getAs<DictionaryAttr>("epilogue")) {
-    Expected<LaneProgram> program = LaneProgram::read(b, fused, dx, unsigned(specInt(fused, "first_scalar")));
-    if (!program)
-      return program.takeError();
-    epilogue.emplace(std::move(*program));
-    epilogue->mayOverwrite(dy);
-    epilogue->mayOverwrite(x);
-  }
+  Expected<std::optional<LaneProgram>> epilogue = epilogueOf(b, spec, dx, {dy, x});
+  if (!epilogue)
+    return epilogue.takeError();
   EmitPolicy p(b), scalar = EmitPolicy::scalar(b);
   forRows(b, spec, rowsTogether(b.getTarget(), centered ? 2 : 1), [&](const RowBlock &rows) {
     Val size = scalar.constant(double(rows.channels));
@@ -164,8 +177,8 @@ Error emitNormGrad(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
         Val h = hAt(r, channel, mask), xhat = xhatAt(r, channel, mask);
         Val result = centered ? train::layerNormDx(p, h, xhat, c1[r], c2[r], rstds[r])
                               : train::rmsNormDx(p, h, xhat, c2[r], rstds[r]);
-        if (epilogue)
-          epilogue->run({result}, {rows.element(r, channel), channel, mask});
+        if (*epilogue)
+          (*epilogue)->run({result}, {rows.element(r, channel), channel, mask});
         else
           b.storeLanes(rows.place(dx, r, channel), result, mask);
       }

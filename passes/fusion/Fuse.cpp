@@ -26,19 +26,24 @@ void eraseDead(GraphOp graph) {
 class FusePass : public impl::FusePassBase<FusePass> {
 public:
   using FusePassBase::FusePassBase;
-  FusePass(const FusePassOptions &options, std::string *report) : FusePassBase(options), reportTo(report) {}
+  FusePass(const FusePassOptions &options, std::vector<FusionRules> userRules, FusionReport *report)
+      : FusePassBase(options), userRules(std::move(userRules)), reportTo(report) {}
 
 private:
   void runOnOperation() override {
     LocalTypes types(getOperation());
     RuleSet rules;
-    if (enabled)
-      rules = RuleSet::defaults(&getContext());
+    if (enabled) {
+      for (const FusionRules &file : userRules)
+        if (failed(rules.add(file.text, file.source, &getContext())))
+          return signalPassFailure();
+      rules.addDefaults(&getContext());
+    }
     for (auto graph : getOperation().getOps<GraphOp>())
       if (failed(fuse(graph, rules, types)))
         return signalPassFailure();
     if (reportTo)
-      *reportTo = report.text();
+      *reportTo = {report.text(), report.unmet(rules.rules)};
   }
 
   LogicalResult fuse(GraphOp graph, const RuleSet &rules, const LocalTypes &types) {
@@ -81,14 +86,16 @@ private:
     report.missed(rule, root, matched ? Report::Miss::Refused : Report::Miss::Pattern, why);
   }
 
-  std::string *reportTo = nullptr;
+  std::vector<FusionRules> userRules;
+  FusionReport *reportTo = nullptr;
   Report report;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createFusePass(const FusePassOptions &options, std::string *report) {
-  return std::make_unique<FusePass>(options, report);
+std::unique_ptr<Pass> createFusePass(const FusePassOptions &options, std::vector<FusionRules> userRules,
+                                     FusionReport *report) {
+  return std::make_unique<FusePass>(options, std::move(userRules), report);
 }
 
 } // namespace recipe

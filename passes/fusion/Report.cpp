@@ -14,11 +14,15 @@ void Report::missed(Rule rule, Operation *root, Miss kind, StringRef why) {
 void Report::endRules(bool remarks) {
   for (const auto &[root, reasons] : misses)
     for (const Reason &reason : reasons) {
+      std::string place = "'" + root->getName().getStringRef().str() + "' " + train::nameOf(root).str();
+      Count &count = counts[reason.rule];
+      std::string &first = reason.kind == Miss::Pattern ? count.nearest : count.refusal;
+      if (first.empty())
+        first = place + ": " + reason.why;
       if (reason.kind == Miss::Pattern && rules.contains(root))
         continue;
-      ++counts[reason.rule].missed;
-      lines += "  not fused by " + reason.rule + ": '" + root->getName().getStringRef().str() + "' " +
-               train::nameOf(root).str() + ": " + reason.why + "\n";
+      ++count.missed;
+      lines += "  not fused by " + reason.rule + ": " + place + ": " + reason.why + "\n";
       if (remarks)
         root->emitRemark("not fused by ") << reason.rule << ": " << reason.why;
     }
@@ -47,6 +51,23 @@ std::string Report::text() const {
              std::string(8 - std::min<size_t>(misses.size(), 8), ' ') + misses + "\n";
   }
   return table + lines;
+}
+
+std::vector<std::string> Report::unmet(ArrayRef<Rule> all) const {
+  std::vector<std::string> messages;
+  for (const Rule &rule : all) {
+    if (!rule.required())
+      continue;
+    auto found = counts.find(rule.name().str());
+    Count count = found == counts.end() ? Count() : found->second;
+    if (!count.refusal.empty())
+      messages.push_back("rule " + rule.name().str() + " requires every match to be fused, but not at " +
+                         count.refusal);
+    else if (count.joined == 0)
+      messages.push_back("rule " + rule.name().str() + " requires a match, but there is none" +
+                         (count.nearest.empty() ? "" : "; nearest at " + count.nearest));
+  }
+  return messages;
 }
 
 } // namespace recipe::fusion

@@ -23,10 +23,14 @@ public:
   void region(const Group &group, llvm::StringRef kernel);
   // Once all graphs are done.
   std::string text() const;
+  // One message for each required rule that did not match, or whose match was refused.
+  std::vector<std::string> unmet(llvm::ArrayRef<Rule> all) const;
 
 private:
   struct Count {
     int64_t joined = 0, missed = 0;
+    std::string refusal; // the first
+    std::string nearest; // the first reason of a pattern that does not match
   };
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<std::string>> rules; // that joined the ops
   struct Reason {

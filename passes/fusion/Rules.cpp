@@ -2,17 +2,21 @@
 #include "dialects/train/Train.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/Passes.h"
 #include "passes/fusion/rules/DefaultRules.h"
 
 using namespace mlir;
 
 namespace recipe::fusion {
 
-pdl::OperationOp Rule::root() {
-  return cast<pdl::ApplyNativeRewriteOp>(pattern.getRewriter().getBodyRegion().front().front())
-      .getArgs()[0]
-      .getDefiningOp<pdl::OperationOp>();
+// Of a rule that was checked.
+static pdl::ApplyNativeRewriteOp callOf(pdl::PatternOp pattern) {
+  return cast<pdl::ApplyNativeRewriteOp>(pattern.getRewriter().getBodyRegion().front().front());
 }
+
+pdl::OperationOp Rule::root() const { return callOf(pattern).getArgs()[0].getDefiningOp<pdl::OperationOp>(); }
+
+bool Rule::required() const { return callOf(pattern).getName() == "Require"; }
 
 namespace {
 
@@ -36,7 +40,8 @@ private:
       return checkOperation(operation);
     if (auto constraint = dyn_cast<pdl::ApplyNativeConstraintOp>(op)) {
       if (constraint.getName() != "Elementwise" || constraint.getArgs().size() != 1 || constraint->getNumResults() != 0)
-        return constraint.emitError("the constraint of rules is Elementwise(op), got ") << constraint.getName();
+        return constraint.emitError("a rule has no other constraint than Elementwise(op), got ")
+               << constraint.getName();
       return success();
     }
     if (auto result = dyn_cast<pdl::ResultOp>(op))
@@ -62,12 +67,12 @@ private:
 
   LogicalResult checkRewrite() {
     pdl::RewriteOp rewrite = pattern.getRewriter();
-    auto ops = rewrite.getBodyRegion().empty() ? Block::iterator() : rewrite.getBodyRegion().front().begin();
-    auto call = rewrite.getBodyRegion().empty() ? nullptr : dyn_cast<pdl::ApplyNativeRewriteOp>(&*ops);
-    if (!call || call.getName() != "Fuse" || call.getArgs().size() != 1 ||
-        rewrite.getBodyRegion().front().getOperations().size() != 1 ||
+    Region &body = rewrite.getBodyRegion();
+    auto call = body.empty() ? nullptr : dyn_cast<pdl::ApplyNativeRewriteOp>(&body.front().front());
+    bool one = call && body.front().getOperations().size() == 1 && call.getArgs().size() == 1;
+    if (!one || (call.getName() != "Fuse" && call.getName() != "Require") ||
         !call.getArgs()[0].getDefiningOp<pdl::OperationOp>())
-      return pattern.emitError("the rewrite of a rule must be Fuse(op) and nothing else");
+      return pattern.emitError("the rewrite of a rule must be Fuse(op) or Require(op) and nothing else");
     return success();
   }
 
@@ -81,22 +86,32 @@ LogicalResult RuleSet::add(StringRef text, StringRef source, MLIRContext *contex
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(context), source);
   if (!module)
     return failure();
+  bool good = true;
   for (auto pattern : module->getOps<pdl::PatternOp>()) {
-    if (failed(RuleCheck(pattern).run()))
-      return failure();
+    good &= succeeded(RuleCheck(pattern).run());
     rules.push_back({pattern});
   }
   modules.push_back(std::move(module));
-  return success();
+  return success(good);
 }
 
-RuleSet RuleSet::defaults(MLIRContext *context) {
-  RuleSet set;
+void RuleSet::addDefaults(MLIRContext *context) {
   for (const DefaultRules &file : kDefaultRules) {
-    [[maybe_unused]] LogicalResult good = set.add(file.text, file.name, context);
+    [[maybe_unused]] LogicalResult good = add(file.text, file.name, context);
     assert(succeeded(good) && "the default rules are sound");
   }
-  return set;
 }
 
 } // namespace recipe::fusion
+
+namespace recipe {
+
+LogicalResult checkFusionRules(MLIRContext *context, ArrayRef<FusionRules> rules) {
+  fusion::RuleSet set;
+  bool good = true;
+  for (const FusionRules &file : rules)
+    good &= succeeded(set.add(file.text, file.source, context));
+  return success(good);
+}
+
+} // namespace recipe

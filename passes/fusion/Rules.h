@@ -15,16 +15,17 @@ namespace recipe::fusion {
 
 struct Rule {
   mlir::pdl::PatternOp pattern;
-  llvm::StringRef name() { return *pattern.getSymName(); }
+  llvm::StringRef name() const { return *mlir::pdl::PatternOp(pattern).getSymName(); }
   // The op that the match starts from and where the region runs.
-  mlir::pdl::OperationOp root();
+  mlir::pdl::OperationOp root() const;
+  bool required() const;
 };
 
 // Rules in the order in which they are tried, and the modules that hold them.
 class RuleSet {
 public:
-  // The rules of this folder.
-  static RuleSet defaults(mlir::MLIRContext *context);
+  // Adds the rules of this folder.
+  void addDefaults(mlir::MLIRContext *context);
 
   // Adds the rules of a PDL module as text, in its order. Emits an error and fails where the text is not PDL, or a rule
   // names an op, an operand count, a constraint or a rewrite that does not exist.

@@ -63,7 +63,7 @@ LogicalResult layerNormRule(Operation *op, const step::TargetInfo &, KernelPlan 
   RowLaunch launch(op, "norm");
   launch.with("channels", channels).with("centered", 1).with("eps", norm.getEpsAttr());
   launch.takes(op, {norm.getX(), norm.getGain(), norm.getBias()})
-      .gives(op->getResults())
+      .gives({norm.getMean(), norm.getRstd(), norm.getResult()})
       .overRows(tokensOf(norm.getX()), channels);
   addCost(launch, op);
   plan.inPlace = {{0, 0}};
@@ -76,7 +76,9 @@ LogicalResult rmsNormRule(Operation *op, const step::TargetInfo &, KernelPlan &p
   int64_t channels = shapeOf(norm.getX())[2];
   RowLaunch launch(op, "norm");
   launch.with("channels", channels).with("centered", int64_t(0)).with("eps", norm.getEpsAttr());
-  launch.takes(op, {norm.getX(), norm.getGain()}).gives(op->getResults()).overRows(tokensOf(norm.getX()), channels);
+  launch.takes(op, {norm.getX(), norm.getGain()})
+      .gives({norm.getRstd(), norm.getResult()})
+      .overRows(tokensOf(norm.getX()), channels);
   addCost(launch, op);
   plan.inPlace = {{0, 0}};
   plan.launches.push_back(launch);

@@ -213,6 +213,24 @@ void addNormGradients(std::vector<KernelCase> &cases) {
   }
 }
 
+void addNorms(std::vector<KernelCase> &cases) {
+  for (std::vector<int64_t> shape : {std::vector<int64_t>{1, 1, 5}, {2, 9, 33}, {3, 17, 768}}) {
+    std::string type = sized(shape), channels = sized({shape[2]}), rows = sized({shape[0], shape[1]});
+    std::string name = listed(shape, "x"), eps = "eps = 1.0e-5 : f64";
+    {
+      Region r("LayerNormSum" + name);
+      std::string y =
+          r.op("layer_norm", {r.operand(type), r.operand(channels), r.operand(channels)}, {type, rows, rows}, eps);
+      cases.push_back(r.gives({r.op("add", {y, "x0"}, {type}), "v0#2", "v0#1"}));
+    }
+    {
+      Region r("RmsNormDropout" + name);
+      std::string y = r.op("rms_norm", {r.operand(type), r.operand(channels)}, {type, rows}, eps);
+      cases.push_back(r.gives({"v0#1", y, r.op("dropout", {y}, {type}, kDropout)}));
+    }
+  }
+}
+
 } // namespace
 
 std::vector<KernelCase> fusedCases() {
@@ -220,6 +238,7 @@ std::vector<KernelCase> fusedCases() {
   addChains(cases);
   addProducts(cases);
   addShared(cases);
+  addNorms(cases);
   addNormGradients(cases);
   return cases;
 }

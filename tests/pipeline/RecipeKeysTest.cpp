@@ -43,6 +43,7 @@ const std::map<std::string, Change> compileChanges = {
     {"numerics.segments", {{"numerics.segments=4"}}},
     {"numerics.batch_segments", {{"numerics.batch_segments=4"}}},
     {"memory.budget", {{"memory.budget=1GiB"}}},
+    {"fusion.rules", {{"fusion.rules=[missing.pdll]"}, {}, true}},
     {"fusion.enabled", {{"fusion.enabled=false"}}},
     {"target.device", {{"target.device=cuda"}, {}, true}},
     {"target.arch", {{"target.arch=x86-64-v4"}, {"target.arch=x86-64-v3"}}},
