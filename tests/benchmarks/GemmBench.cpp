@@ -1,16 +1,23 @@
-// Speed of contract's kernels on one thread, as a share of the peak measured in the same run.
+// Speed of contract's kernels on one thread, as a share of the peak measured in the same run, and what more threads
+// gain.
 //
-//   gemm-bench [filter [seconds per line]]      filter: part of a line's name
+//   gemm-bench [filter [seconds per line [threads]]]      filter: part of a line's name
+//
+// The clock of a virtual machine wanders by several percent within a second. So windows that measure the peak lie
+// between the workgroups of a launch: "best" is the best launch over the best mean peak of a launch, the median is that
+// of each launch over its own. With two threads or more, launches alternate between one thread and all of them.
 #include "compiler/target/cpu/Compile.h"
 #include "compiler/target/cpu/Target.h"
-#include "dialects/train/Policies.h"
 #include "dialects/train/Segments.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/select/GemmLaunch.h"
+#include "runtime/device/cpu/FloatingPoint.h"
+#include "runtime/device/cpu/ThreadPool.h"
+#include "tests/benchmarks/Pages.h"
 #include "tests/benchmarks/Peak.h"
 #include "tests/numerics/LoadedObject.h"
-#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -24,104 +31,185 @@ struct Line {
   select::GemmShape shape;
 };
 
-std::vector<Line> lines() {
-  std::vector<Line> all;
-  auto add = [&](const char *form, int64_t m, int64_t n, int64_t k, int64_t segments = 1, bool accumulator = false) {
+// Lines that have a mean together.
+struct Group {
+  std::string name;
+  std::vector<Line> lines;
+
+  void add(const char *form, int64_t m, int64_t n, int64_t k, int64_t segments = 1, bool accumulator = false) {
     select::GemmShape shape;
     shape.form = *train::symbolizeContractForm(form);
     shape.m = m, shape.n = n, shape.k = {k};
     shape.segments = train::paddedSegments(k, segments);
     shape.accumulator = accumulator;
-    std::string name = std::string(form) + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
+    std::string line = std::string(form) + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
     if (segments > 1)
-      name += " segments " + std::to_string(segments);
-    all.push_back({name + (accumulator ? " accumulate" : ""), shape});
-  };
-  for (const char *form : {"nn", "nt", "tn"})
-    add(form, 512, 768, 768);
-  for (const char *form : {"nn", "nt"}) {
-    add(form, 4096, 768, 768);
-    add(form, 4096, 3072, 768);
-    add(form, 4096, 768, 3072);
-    add(form, 4096, 768, 3072, 8);
+      line += " segments " + std::to_string(segments);
+    lines.push_back({line + (accumulator ? " accumulate" : ""), shape});
   }
-  add("nn", 4096, 768, 768, 8);
-  add("tn", 768, 768, 4096, 1, true);
-  add("tn", 768, 3072, 4096);
-  add("tn", 768, 3072, 4096, 8);
-  add("nt", 512, 50257, 768); // GPT-2's loss
-  add("nn", 512, 768, 50257, 8);
-  add("tn", 50257, 768, 512, 1, true);
-  for (const char *form : {"nn", "nt", "tn"})
-    add(form, 1024, 256, 256);
+};
+
+std::vector<Group> groups() {
+  std::vector<Group> all;
+  constexpr int64_t kShapes[][3] = {{512, 768, 768},    {512, 3072, 768}, {512, 768, 3072}, {768, 3072, 512},
+                                    {1024, 50257, 768}, {64, 512, 64},    {64, 64, 512}};
+  for (int64_t segments : {1, 8}) {
+    Group &shapes = all.emplace_back(Group{segments == 1 ? "shapes, one segment" : "shapes, eight segments", {}});
+    for (auto [m, n, k] : kShapes)
+      for (const char *form : {"nn", "nt", "tn"})
+        shapes.add(form, m, n, k, segments);
+  }
+  Group &model = all.emplace_back(Group{"GPT-2, 4096 tokens", {}});
+  for (const char *form : {"nn", "nt"}) {
+    model.add(form, 4096, 768, 768);
+    model.add(form, 4096, 3072, 768);
+    model.add(form, 4096, 768, 3072, 8);
+  }
+  model.add("nn", 4096, 768, 768, 8);
+  model.add("tn", 768, 768, 4096, 1, true);
+  model.add("tn", 768, 3072, 4096, 1, true);
+  model.add("tn", 768, 3072, 4096, 8);
+  model.add("nt", 512, 50257, 768); // a chunk of the loss
+  model.add("nn", 512, 768, 50257, 8);
+  model.add("tn", 50257, 768, 512, 1, true);
   return all;
 }
 
-// Zeroed, on huge pages where the system gives them.
-struct Pages {
-  explicit Pages(int64_t floats) : bytes(size_t(floats * 4 + (2 << 20) - 1) / (2 << 20) * (2 << 20)) {
-    data = static_cast<float *>(std::aligned_alloc(2 << 20, bytes));
-    madvise(data, bytes, MADV_HUGEPAGE);
-    std::memset(data, 0, bytes);
+// A line's kernel, and memory to run it in.
+class Runnable {
+public:
+  Runnable(const select::GemmShape &shape, const select::Launch &launch, const std::string &object, int64_t threads)
+      : workgroups(launch.workgroups), scratchBytes(launch.scratchBytes), flops(double(launch.flops)), loaded(object),
+        kernel(loaded.kernel("gemm")), stride(int64_t(llvm::alignTo(scratchBytes, 4096))), lhs(shape.m * shape.k[0]),
+        rhs(shape.n * shape.k[0]), result(shape.m * shape.n), scratch(threads * stride / 4 + 1) {
+    lhs.fill(1), rhs.fill(2);
+    buffers = {lhs.data, rhs.data, result.data};
+    if (shape.accumulator)
+      buffers.push_back(result.data);
+    arguments.buffers = buffers.data();
   }
-  ~Pages() { std::free(data); }
-  Pages(const Pages &) = delete;
-  void fill(uint32_t seed) {
-    for (size_t i = 0; i < bytes / 4; ++i) {
-      seed = seed * 1664525u + 1013904223u;
-      data[i] = float(int32_t(seed) >> 8) * 0x1p-24f;
-    }
+
+  // FLOP/s of a millisecond or more of launches on this thread, and the mean peak of windows between their workgroups.
+  std::pair<double, double> rateAndPeak(bool wide) {
+    double seconds = 0, peakSeconds = 0, windows = 0;
+    int64_t launches = 0;
+    for (; seconds < 1e-3; ++launches)
+      for (int64_t w = 0, next = 0; w < workgroups; w = next) {
+        peakSeconds += 1 / bench::measurePeak(wide), ++windows;
+        seconds += bench::undisturbedSeconds([&] {
+          next = w;
+          for (double begin = bench::wallSeconds(); next < workgroups && bench::wallSeconds() - begin < 2e-4;)
+            kernel(&arguments, next++, scratch.data);
+        });
+      }
+    return {flops * double(launches) / seconds, windows / peakSeconds};
   }
-  size_t bytes;
-  float *data;
+
+  // Launches in a second.
+  double rate(rt::ThreadPool &pool) {
+    double begin = bench::wallSeconds();
+    int64_t launches = 0;
+    for (; bench::wallSeconds() - begin < 1e-3; ++launches)
+      pool.run({kernel, &arguments, workgroups, reinterpret_cast<std::byte *>(scratch.data), size_t(stride)});
+    return double(launches) / (bench::wallSeconds() - begin);
+  }
+
+  const int64_t workgroups, scratchBytes;
+  const double flops; // of a launch
+
+private:
+  test::LoadedObject loaded;
+  rcp_kernel_v1 kernel;
+  int64_t stride;
+  bench::Pages lhs, rhs, result, scratch;
+  SmallVector<void *> buffers;
+  rcp_launch_v1 arguments{};
 };
 
-bool run(const Line &line, const step::TargetInfo &target, double seconds) {
+struct Machine {
+  step::TargetInfo target;
+  double seconds; // for a line
+  int threads;
+  bool wide() const { return target.vectorBits >= 512; }
+};
+
+double median(std::vector<double> values) {
+  llvm::sort(values);
+  return values[values.size() / 2];
+}
+
+// The best rate over the best peak, and the median of a launch's own share; the same of what all threads gain over one.
+struct Measured {
+  double best = 0, median = 0, gainBest = 0, gainMedian = 0;
+};
+
+Measured measure(Runnable &runnable, const Machine &machine) {
+  Measured result;
+  std::vector<double> shares;
+  double bestRate = 0, bestPeak = 0, start = bench::cpuSeconds();
+  while (shares.size() < 3 || bench::cpuSeconds() - start < machine.seconds) {
+    auto [rate, peak] = runnable.rateAndPeak(machine.wide());
+    bestRate = std::max(bestRate, rate), bestPeak = std::max(bestPeak, peak);
+    shares.push_back(rate / peak);
+  }
+  result.best = bestRate / bestPeak, result.median = median(shares);
+  if (machine.threads > 1) {
+    rt::ThreadPool one(1), all(machine.threads);
+    std::vector<double> single, together;
+    for (start = bench::cpuSeconds(); single.size() < 3 || bench::cpuSeconds() - start < machine.seconds;) {
+      single.push_back(runnable.rate(one));
+      together.push_back(runnable.rate(all));
+    }
+    result.gainBest = *llvm::max_element(together) / *llvm::max_element(single);
+    result.gainMedian = median(together) / median(single);
+  }
+  return result;
+}
+
+std::optional<Measured> run(const Line &line, const Machine &machine) {
   MLIRContext context;
   context.loadDialect<step::StepDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
   OpBuilder builder(module->getBodyRegion());
-  select::Launch launch = select::gemmLaunch(&context, line.shape, target);
+  select::Launch launch = select::gemmLaunch(&context, line.shape, machine.target);
   auto kernel =
       step::KernelOp::create(builder, module->getLoc(), "gemm", launch.family, builder.getDictionaryAttr(launch.spec));
-  auto begin = std::chrono::steady_clock::now();
-  llvm::Expected<std::string> object = cpu::compileKernels({kernel}, target, 1);
-  double compileSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  llvm::Expected<std::string> object = cpu::compileKernels({kernel}, machine.target, 1);
   if (!object) {
     std::fprintf(stderr, "%s\n", llvm::toString(object.takeError()).c_str());
-    return false;
+    return std::nullopt;
   }
-  test::LoadedObject loaded(*object);
-  rcp_kernel_v1 function = loaded.kernel("gemm");
-
-  int64_t k = line.shape.k[0];
-  Pages lhs(line.shape.m * k), rhs(line.shape.n * k), result(line.shape.m * line.shape.n),
-      scratch(launch.scratchBytes / 4 + 1);
-  lhs.fill(1), rhs.fill(2);
-  SmallVector<void *> buffers = {lhs.data, rhs.data, result.data};
-  if (line.shape.accumulator)
-    buffers.push_back(result.data);
-  rcp_launch_v1 arguments{buffers.data(), nullptr, nullptr, nullptr};
-  train::FlushDenormals flush;
-
-  bool wide = target.vectorBits >= 512;
-  double peak = 0, start = bench::cpuSeconds();
-  std::vector<double> times;
-  while (times.size() < 3 || bench::cpuSeconds() - start < seconds) {
-    peak = std::max(peak, bench::measurePeak(wide));
-    double before = bench::cpuSeconds();
-    for (int64_t w = 0; w < launch.workgroups; ++w)
-      function(&arguments, w, scratch.data);
-    times.push_back(bench::cpuSeconds() - before);
-  }
-  std::sort(times.begin(), times.end());
-  double flops = double(launch.flops);
-  auto share = [&](double time) { return 100 * flops / time / peak; };
-  std::printf("%-38s %6.1f GFLOP/s   %5.1f %% of peak (median %5.1f)   %4ld workgroups  %5ld KiB scratch   compiled in "
-              "%3.0f ms\n",
-              line.name.c_str(), flops / times.front() * 1e-9, share(times.front()), share(times[times.size() / 2]),
-              long(launch.workgroups), long(launch.scratchBytes >> 10), compileSeconds * 1e3);
+  Runnable runnable(line.shape, launch, *object, machine.threads);
+  Measured measured = measure(runnable, machine);
+  std::printf("%-34s %5.1f %% of peak (median %5.1f)", line.name.c_str(), 100 * measured.best, 100 * measured.median);
+  if (machine.threads > 1)
+    std::printf("   %d threads %4.2f x one (median %4.2f)", machine.threads, measured.gainBest, measured.gainMedian);
+  std::printf("   %4ld workgroups  %5ld KiB scratch\n", long(runnable.workgroups), long(runnable.scratchBytes >> 10));
   std::fflush(stdout);
+  return measured;
+}
+
+bool run(const Group &group, llvm::StringRef filter, const Machine &machine) {
+  Measured logs;
+  double count = 0;
+  for (const Line &line : group.lines) {
+    if (!llvm::StringRef(line.name).contains(filter))
+      continue;
+    std::optional<Measured> measured = run(line, machine);
+    if (!measured)
+      return false;
+    logs.best += std::log(measured->best), logs.median += std::log(measured->median);
+    logs.gainBest += std::log(measured->gainBest), logs.gainMedian += std::log(measured->gainMedian);
+    ++count;
+  }
+  if (count == 0)
+    return true;
+  std::printf("geometric mean (%s): %.1f %% of peak (median %.1f)", group.name.c_str(),
+              100 * std::exp(logs.best / count), 100 * std::exp(logs.median / count));
+  if (machine.threads > 1)
+    std::printf(", %d threads %.2f x one (median %.2f)", machine.threads, std::exp(logs.gainBest / count),
+                std::exp(logs.gainMedian / count));
+  std::printf("\n\n");
   return true;
 }
 
@@ -133,17 +221,23 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "%s\n", llvm::toString(target.takeError()).c_str());
     return 1;
   }
-  double seconds = 1.0, peak = 0;
-  if (argc > 2 && (llvm::StringRef(argv[2]).getAsDouble(seconds) || !(seconds > 0))) {
+  Machine machine{*target, 1.0, 1};
+  if (argc > 2 && (llvm::StringRef(argv[2]).getAsDouble(machine.seconds) || !(machine.seconds > 0))) {
     std::fprintf(stderr, "gemm-bench: the seconds per line must be a number above 0, got: %s\n", argv[2]);
     return 1;
   }
-  for (int i = 0; i < 200; ++i)
-    peak = std::max(peak, bench::measurePeak(target->vectorBits >= 512));
-  std::printf("%s, peak %.1f GFLOP/s\n", target->cpu.c_str(), peak * 1e-9);
-  for (const Line &line : lines())
-    if (argc < 2 || line.name.find(argv[1]) != std::string::npos)
-      if (!run(line, *target, seconds))
-        return 1;
+  if (argc > 3 && (llvm::StringRef(argv[3]).getAsInteger(10, machine.threads) || machine.threads < 1)) {
+    std::fprintf(stderr, "gemm-bench: the threads must be a number of 1 or more, got: %s\n", argv[3]);
+    return 1;
+  }
+  rt::KernelFloatingPoint mode;
+  std::vector<double> peaks(200);
+  for (double &peak : peaks)
+    peak = bench::measurePeak(machine.wide());
+  std::printf("%s, peak %.1f GFLOP/s (median %.1f)\n\n", target->cpu.c_str(), *llvm::max_element(peaks) * 1e-9,
+              median(peaks) * 1e-9);
+  for (const Group &group : groups())
+    if (!run(group, argc > 1 ? argv[1] : "", machine))
+      return 1;
   return 0;
 }

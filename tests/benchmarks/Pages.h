@@ -1,0 +1,33 @@
+// Memory of a benchmark: zeroed, on huge pages where the system gives them.
+#ifndef TESTS_BENCHMARKS_PAGES_H
+#define TESTS_BENCHMARKS_PAGES_H
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace recipe::bench {
+
+struct Pages {
+  explicit Pages(int64_t floats) : bytes(size_t(floats * 4 + (2 << 20) - 1) / (2 << 20) * (2 << 20)) {
+    data = static_cast<float *>(std::aligned_alloc(2 << 20, bytes));
+    madvise(data, bytes, MADV_HUGEPAGE);
+    std::memset(data, 0, bytes);
+  }
+  ~Pages() { std::free(data); }
+  Pages(const Pages &) = delete;
+  Pages &operator=(const Pages &) = delete;
+  // Numbers from -0.5 to 0.5.
+  void fill(uint32_t seed) {
+    for (size_t i = 0; i < bytes / 4; ++i) {
+      seed = seed * 1664525u + 1013904223u;
+      data[i] = float(int32_t(seed) >> 8) * 0x1p-24f;
+    }
+  }
+  size_t bytes;
+  float *data;
+};
+
+} // namespace recipe::bench
+#endif
