@@ -39,26 +39,28 @@ void GemmEmitter::emit() {
   block.rows = b.imin(b.i64(spec.blockRows), b.isub(b.i64(spec.m), block.row));
   block.columns = b.imin(b.i64(spec.blockColumns), b.isub(b.i64(spec.n), block.column));
 
-  auto group = [&](Val number) {
-    Val first = table.groupBegin(number), end = table.groupBegin(b.iadd(number, 1));
-    b.forLoop(first, end, b.i64(1), [&](Val step) {
-      packRhs(step);
-      if (spec.packsLhs)
-        packLhs(step);
-    });
-    forTiles([&](int64_t rows, Val index) {
-      Val row = b.iadd(block.row, b.imul(index, spec.tileRows));
-      forPanels([&](int64_t columns, Val panel) {
-        Val column = b.iadd(block.column, b.imul(panel, spec.tileColumns()));
-        emitTile({rows, columns, index, row, column, panel}, first, end);
-      });
-    });
-  };
-  int64_t groups = int64_t(spec.groups.size()) - 1;
+  int64_t groups = int64_t(spec.steps.groups.size()) - 1;
   if (groups == 1)
-    group(b.i64(0));
+    emitGroup(b.i64(0));
   else
-    b.forLoop(b.i64(0), b.i64(groups), b.i64(1), group);
+    b.forLoop(b.i64(0), b.i64(groups), b.i64(1), [&](Val group) { emitGroup(group); });
+}
+
+void GemmEmitter::emitGroup(Val group) {
+  Val firstStep = table.groupBegin(group), endStep = table.groupBegin(b.iadd(group, 1));
+  b.forLoop(firstStep, endStep, b.i64(1), [&](Val step) {
+    if (spec.packsRhs)
+      packRhs(step);
+    if (spec.packsLhs)
+      packLhs(step);
+  });
+  forTiles([&](int64_t rows, Val index) {
+    Val row = b.iadd(block.row, b.imul(index, spec.tileRows));
+    forPanels([&](int64_t columns, Val panel) {
+      Val column = b.iadd(block.column, b.imul(panel, spec.tileColumns()));
+      emitTile({rows, columns, index, row, column, panel}, firstStep, endStep);
+    });
+  });
 }
 
 static Error emitGemm(KernelBuilder &builder, mlir::DictionaryAttr attributes, mlir::Region &) {

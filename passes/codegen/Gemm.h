@@ -1,30 +1,20 @@
 // The gemm family: sums of matrix products in the canonical order of docs/numerics.md.
 //
 // A workgroup computes one block of C. For each group of steps (a stretch of K that fits the packing buffers) it packs
-// the block's columns of the right operand into panels, and the left operand too where its rows are not contiguous in K
-// (form tn) and it is large; then it runs over register tiles. The vector dimension is N, so each element of C has one
-// chain of its own and no blocking shows in the bits: between steps a chain rests in C, finished segments rest in
-// scratch until the tree of segments takes them.
+// the block's columns of the right operand into panels, unless few tiles use them, and the left operand too where its
+// rows are not contiguous in K (form tn) and it is large; then it runs over register tiles. The vector dimension is N,
+// so each element of C has one chain of its own and no blocking shows in the bits: between steps a chain rests in
+// scratch, and finished segments until the tree of segments takes them.
 #ifndef PASSES_CODEGEN_GEMM_H
 #define PASSES_CODEGEN_GEMM_H
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "passes/GemmSteps.h"
 #include "passes/codegen/KernelBuilder.h"
 
 namespace recipe::codegen {
 
 enum class GemmForm : int64_t { NN, NT, TN };
-
-// A stretch of one segment of one pair.
-struct GemmStep {
-  enum Start : int64_t { Zero, Continue, Accumulator };
-  static constexpr int64_t kToResult = -1;
-  int64_t pair, begin, length; // K range [begin, begin + length) of the pair
-  int64_t packed;              // where the range begins in the packing buffers
-  int64_t start;               // what the chain starts from
-  int64_t merges;              // bit l: then value = pending[l] + value, ascending
-  int64_t target;              // pending level that takes the value, or kToResult
-};
 
 // The specification of a kernel, as its rule wrote it (passes/select/GemmLaunch.cpp), and the steps that follow from
 // it.
@@ -36,15 +26,12 @@ struct GemmSpec {
   int64_t blockRows, blockColumns; // of C, for each workgroup; multiples of the tile
   int64_t tileRows, tileVectors;   // registers tile: rows x (vectors * 16 lanes)
   int64_t kBlock;                  // most rows of K packed at once
+  bool packsRhs;                   // as panels; else (nn, tn) its rows are read where they are
   bool packsLhs;                   // tn: as tiles; else its rows of K are read where they are
   int64_t packedA, pending;        // byte offsets in scratch; the panels of B are at 0
-  bool pendingPerTile;             // one group holds all of K: all tiles use the same pending memory
-  llvm::SmallVector<GemmStep> steps;
-  llvm::SmallVector<int64_t> groups; // first step of each group, and the number of steps
+  GemmSteps steps;
 
   explicit GemmSpec(mlir::DictionaryAttr spec);
-  int64_t levels() const; // pending subtrees at most
-  bool rests() const;     // a chain rests in C between steps
   int64_t tileColumns() const { return tileVectors * kLanes; }
   int64_t epilogueInputs; // buffers that the epilogue reads; its results take the place of C
   // Buffers: the left operands, the right operands, the accumulator if there is one, what the epilogue reads, the
@@ -110,13 +97,23 @@ private:
   Val isLast(Val step);
   void emitTile(const Tile &tile, Val firstStep, Val endStep);
   Vals startTile(const Tile &tile, Val step);
+  llvm::SmallVector<Address> lhsAhead(const Tile &tile, Val step);
   Vals chainTile(const Tile &tile, Val step, ValRange values);
+  Vals mergeSegments(const Tile &tile, Val step, ValRange values);
   void finishTile(const Tile &tile, Val step, ValRange values);
-  Vals loadResult(const Tile &tile, Address at);
+  Vals loadAccumulator(const Tile &tile);
+  Vals loadLevel(const Tile &tile, int64_t level);
   void storeResult(const Tile &tile, ValRange values);
-  void storeFinished(const Tile &tile, ValRange values);
-  Address pendingAt(const Tile &tile, Val level);
+  Address levelAt(const Tile &tile, int64_t level);
+  // Where a step reads an operand: element (k, column or row of the tile), k = 0 at the step's begin.
+  struct Side {
+    Address begin;
+    Val kStride, stride; // elements from k to k + 1, from row to row
+  };
+  Side lhsOf(const Tile &tile, Val step);
+  Side rhsOf(const Tile &tile, Val step);
   Address operand(unsigned firstBuffer, Val pair);
+  void emitGroup(Val group);
   void forTiles(llvm::function_ref<void(int64_t rows, Val index)> body);
   void forPanels(llvm::function_ref<void(int64_t columns, Val panel)> body);
 

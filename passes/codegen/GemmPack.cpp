@@ -30,9 +30,9 @@ void GemmEmitter::packRhsRows(Address rhs, Val length, Val stride, Address packe
     Val column = b.imul(panel, spec.tileColumns());
     Address from = b.at(b.at(rhs, b.imul(k, stride)), column);
     Address to = b.at(b.at(packed, b.imul(panel, spec.panelStride())), b.imul(k, spec.tileColumns()));
-    b.prefetch(b.at(from, b.imul(stride, kRowsAtOnce)));
     int64_t columns = whole ? spec.tileColumns() : spec.n % spec.tileColumns();
     for (int64_t v = 0; v < columns; v += kLanes) {
+      b.prefetch(b.at(b.at(from, b.imul(stride, kRowsAtOnce)), v));
       Val mask = columns - v >= kLanes ? nullptr : b.tailMask(columns - v);
       b.storeLanes(b.at(to, v), b.loadLanes(b.at(from, v), mask));
     }
@@ -67,8 +67,7 @@ void GemmEmitter::packRhsColumns(Address rhs, Val length, Val stride, Address pa
         SmallVector<Val> r;
         for (Address row : rows) {
           Address from = b.at(row, k);
-          r.push_back(mask ? b.ir().CreateMaskedLoad(eight, from.pointer, Align(4), mask, Constant::getNullValue(eight))
-                           : b.load(from, eight));
+          r.push_back(mask ? b.loadMasked(from, eight, mask) : b.load(from, eight));
         }
         transpose8x8(b, r);
         for (int64_t i = 0; i < 8; ++i)
@@ -76,10 +75,7 @@ void GemmEmitter::packRhsColumns(Address rhs, Val length, Val stride, Address pa
       };
       Val end = b.ir().CreateAnd(length, ~uint64_t(7));
       b.forLoop(b.i64(0), end, b.i64(8), [&](Val k) { blockAt(k, nullptr); });
-      b.ifThen(b.ilt(end, length), [&] {
-        Val rest = b.tailMask(b.isub(length, end));
-        blockAt(end, b.ir().CreateShuffleVector(rest, ArrayRef<int>{0, 1, 2, 3, 4, 5, 6, 7}));
-      });
+      b.ifThen(b.ilt(end, length), [&] { blockAt(end, b.tailMask(b.isub(length, end))); });
     }
   };
   Val whole = b.idiv(block.columns, spec.tileColumns());
@@ -88,22 +84,19 @@ void GemmEmitter::packRhsColumns(Address rhs, Val length, Val stride, Address pa
     b.ifThen(b.ilt(b.imul(whole, spec.tileColumns()), block.columns), [&] { panelOf(whole, false); });
 }
 
-// lhs [k][m]: the rows of a tile side by side, in pieces of 8, 4, 2 and 1.
+// lhs [k][m]: the rows of a tile side by side. Each is stored as a whole vector, whose end the next one overwrites.
 void GemmEmitter::packLhs(Val step) {
-  Val begin = table.field(step, &GemmStep::begin);
-  Val length = table.field(step, &GemmStep::length);
+  Val begin = table.field(step, &GemmStep::begin), length = table.field(step, &GemmStep::length);
   Address lhs = b.at(operand(0, table.field(step, &GemmStep::pair)), b.iadd(b.imul(begin, spec.m), block.row));
   Address packed = b.at(b.scratch(spec.packedA), b.imul(table.field(step, &GemmStep::packed), spec.tileRows));
   auto pack = [&](Val first, Val end, Val tile, int64_t rows) {
+    auto *type = FixedVectorType::get(b.f32Type(), unsigned(bit_ceil(uint64_t(rows))));
+    Val mask = has_single_bit(uint64_t(rows)) ? nullptr : b.tailMask(rows);
     b.forLoop(first, end, b.i64(1), [&](Val k) {
       Address from = b.at(b.at(lhs, b.imul(k, spec.m)), b.imul(tile, spec.tileRows));
       Address to = b.at(b.at(packed, b.imul(tile, spec.packedTileStride())), b.imul(k, spec.tileRows));
       b.prefetch(b.at(from, kRowsAtOnce * spec.m));
-      for (int64_t row = 0; row < rows;) {
-        int64_t width = std::min<int64_t>(8, int64_t(bit_floor(uint64_t(rows - row))));
-        b.store(b.at(to, row), b.load(b.at(from, row), FixedVectorType::get(b.f32Type(), unsigned(width))));
-        row += width;
-      }
+      b.store(to, mask ? b.loadMasked(from, type, mask) : b.load(from, type));
     });
   };
   b.forLoop(b.i64(0), length, b.i64(kRowsAtOnce), [&](Val first) {

@@ -5,15 +5,20 @@ using namespace llvm;
 
 namespace recipe::codegen {
 
-// Between two groups tiles wait for their turn: the pending subtrees of each have a place of their own.
-Address GemmEmitter::pendingAt(const Tile &tile, Val level) {
-  int64_t floats = spec.tileRows * spec.tileColumns();
-  Val place = level;
-  if (!spec.pendingPerTile) {
-    Val number = b.iadd(b.imul(tile.index, spec.blockColumns / spec.tileColumns()), tile.panel);
-    place = b.iadd(b.imul(number, spec.levels()), level);
-  }
-  return b.at(b.scratch(spec.pending), b.imul(place, floats));
+// How far ahead of the chains the rows of a panel are fetched from L2.
+static constexpr int64_t kRowsAhead = 8;
+
+// Levels of one tile first, in their order, then for each tile of the block those that cross groups.
+Address GemmEmitter::levelAt(const Tile &tile, int64_t level) {
+  const GemmSteps &steps = spec.steps;
+  int64_t floats = spec.tileRows * spec.tileColumns(), crossing = steps.crossingLevels();
+  bool crosses = steps.crossing[size_t(level)];
+  int64_t place = llvm::count(ArrayRef(steps.crossing).take_front(size_t(level)), crosses);
+  Address pending = b.scratch(spec.pending);
+  if (!crosses)
+    return b.at(pending, place * floats);
+  Val number = b.iadd(b.imul(tile.index, spec.blockColumns / spec.tileColumns()), tile.panel);
+  return b.at(b.at(pending, (steps.levels() - crossing + place) * floats), b.imul(number, crossing * floats));
 }
 
 Val GemmEmitter::columnMask(const Tile &tile, int64_t vector) {
@@ -28,72 +33,104 @@ Vals GemmEmitter::columnMasks(const Tile &tile) {
   return masks;
 }
 
-Val GemmEmitter::isLast(Val step) { return b.ieq(step, b.i64(int64_t(spec.steps.size()) - 1)); }
+Val GemmEmitter::isLast(Val step) { return b.ieq(step, b.i64(int64_t(spec.steps.steps.size()) - 1)); }
 
-Vals GemmEmitter::loadResult(const Tile &tile, Address at) {
+Vals GemmEmitter::loadAccumulator(const Tile &tile) {
+  Address from = b.at(b.buffer(spec.accumulatorBuffer()), b.iadd(b.imul(tile.row, spec.n), tile.column));
   Vals values;
   for (int64_t r = 0; r < tile.rows; ++r)
-    for (int64_t v = 0; v < tile.vectors(); ++v)
-      values.push_back(b.loadLanes(b.at(at, r * spec.n + v * kLanes), columnMask(tile, v)));
+    for (int64_t v = 0; v < tile.vectors(); ++v) {
+      Address at = b.at(from, r * spec.n + v * kLanes);
+      if (tile.columns == spec.tileColumns()) // the next tile's comes while the chains of this one run
+        b.prefetch(b.at(at, spec.tileColumns()));
+      values.push_back(b.loadLanes(at, columnMask(tile, v)));
+    }
+  return values;
+}
+
+Vals GemmEmitter::loadLevel(const Tile &tile, int64_t level) {
+  Address from = levelAt(tile, level);
+  Vals values;
+  for (int64_t i = 0; i < tile.rows * tile.vectors(); ++i)
+    values.push_back(b.loadLanes(b.at(from, i * kLanes)));
   return values;
 }
 
 void GemmEmitter::storeResult(const Tile &tile, ValRange values) {
+  if (epilogue)
+    return epilogue->store({tile.rows, tile.row, tile.column, columnMasks(tile)}, values);
   Address result = b.at(b.buffer(spec.resultBuffer()), b.iadd(b.imul(tile.row, spec.n), tile.column));
   for (int64_t r = 0; r < tile.rows; ++r)
     for (int64_t v = 0; v < tile.vectors(); ++v)
       b.storeLanes(b.at(result, r * spec.n + v * kLanes), values[size_t(r * tile.vectors() + v)], columnMask(tile, v));
 }
 
-void GemmEmitter::storeFinished(const Tile &tile, ValRange values) {
-  if (!epilogue)
-    return storeResult(tile, values);
-  epilogue->store({tile.rows, tile.row, tile.column, columnMasks(tile)}, values);
-}
-
 Vals GemmEmitter::startTile(const Tile &tile, Val step) {
   Val start = table.field(step, &GemmStep::start);
-  Val at = b.iadd(b.imul(tile.row, spec.n), tile.column);
-  Address result = b.at(b.buffer(spec.resultBuffer()), at);
-  // The next tile's part of C comes while the chains of this one run.
-  for (int64_t r = 0; r < tile.rows && tile.columns == spec.tileColumns(); ++r)
-    for (int64_t v = 0; v < tile.vectors(); ++v)
-      b.prefetch(b.at(result, r * spec.n + spec.tileColumns() + v * kLanes));
   return b.ifElse(
       b.ieq(start, b.i64(GemmStep::Zero)), [&] { return Vals(size_t(tile.rows * tile.vectors()), b.lanes(0.0)); },
       [&] {
-        if (!spec.accumulator)
-          return loadResult(tile, result);
-        Address accumulator = b.at(b.buffer(spec.accumulatorBuffer()), at);
-        Val from = b.select(b.ieq(start, b.i64(GemmStep::Accumulator)), accumulator.pointer, result.pointer);
-        return loadResult(tile, {from, result.memory});
+        return b.ifElse(
+            spec.accumulator ? b.ieq(start, b.i64(GemmStep::Continue)) : b.ir().getTrue(),
+            [&] { return loadLevel(tile, spec.steps.restLevel()); }, [&] { return loadAccumulator(tile); });
       });
+}
+
+// Where the next row of tiles will read the left operand, row by row, spread over the panels of this one.
+SmallVector<Address> GemmEmitter::lhsAhead(const Tile &tile, Val step) {
+  Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
+  Val stride = table.lhsStride(pair);
+  Address lhs = operand(0, pair);
+  SmallVector<Address> streams;
+  int64_t panels = spec.blockColumns / spec.tileColumns();
+  int64_t count = std::min<int64_t>((spec.tileRows + panels - 1) / panels, 4);
+  for (int64_t i = 0; i < count && spec.form != GemmForm::TN; ++i) {
+    Val row = b.iadd(tile.row, b.iadd(b.imul(tile.panel, count), spec.tileRows + i));
+    streams.push_back(b.at(lhs, b.iadd(b.imul(b.imin(row, b.i64(spec.m - 1)), stride), begin)));
+  }
+  return streams;
+}
+
+GemmEmitter::Side GemmEmitter::rhsOf(const Tile &tile, Val step) {
+  if (spec.packsRhs) {
+    Val packed = b.imul(table.field(step, &GemmStep::packed), spec.tileColumns());
+    return {b.at(b.at(b.scratch(), b.imul(tile.panel, spec.panelStride())), packed), b.i64(spec.tileColumns()),
+            nullptr};
+  }
+  Val pair = table.field(step, &GemmStep::pair), stride = table.rhsStride(pair);
+  Val begin = b.imul(table.field(step, &GemmStep::begin), stride);
+  return {b.at(operand(spec.rhsBuffer(), pair), b.iadd(begin, tile.column)), stride, nullptr};
+}
+
+GemmEmitter::Side GemmEmitter::lhsOf(const Tile &tile, Val step) {
+  if (spec.packsLhs) {
+    Val packed = b.imul(table.field(step, &GemmStep::packed), spec.tileRows);
+    return {b.at(b.at(b.scratch(spec.packedA), b.imul(tile.index, spec.packedTileStride())), packed),
+            b.i64(spec.tileRows), b.i64(1)};
+  }
+  Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
+  Val rowStride = b.i64(1), kStride = b.i64(1);
+  (spec.form == GemmForm::TN ? kStride : rowStride) = table.lhsStride(pair);
+  return {b.at(operand(0, pair), b.iadd(b.imul(tile.row, rowStride), b.imul(begin, kStride))), kStride, rowStride};
 }
 
 // The fma chains of one step.
 Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
   Val length = table.field(step, &GemmStep::length);
-  Val packed = table.field(step, &GemmStep::packed);
-  Address panel = b.at(b.at(b.scratch(), b.imul(tile.panel, spec.panelStride())), b.imul(packed, spec.tileColumns()));
-  Address lhs;
-  Val rowStride = b.i64(1), kStride = b.i64(1);
-  if (spec.packsLhs) {
-    lhs =
-        b.at(b.at(b.scratch(spec.packedA), b.imul(tile.index, spec.packedTileStride())), b.imul(packed, spec.tileRows));
-    kStride = b.i64(spec.tileRows);
-  } else {
-    Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
-    (spec.form == GemmForm::TN ? kStride : rowStride) = table.lhsStride(pair);
-    lhs = b.at(operand(0, pair), b.iadd(b.imul(tile.row, rowStride), b.imul(begin, kStride)));
-  }
+  Side left = lhsOf(tile, step), right = rhsOf(tile, step);
+  SmallVector<Address> ahead = lhsAhead(tile, step);
   return b.forLoop(b.i64(0), length, b.i64(1), values, [&](Val k, ValRange chains) {
     Vals rhs, next;
-    Address row = b.at(panel, b.imul(k, spec.tileColumns()));
+    Address row = b.at(right.begin, b.imul(k, right.kStride));
     for (int64_t v = 0; v < tile.vectors(); ++v)
-      rhs.push_back(b.loadLanes(b.at(row, v * kLanes)));
-    Address column = b.at(lhs, b.imul(k, kStride));
+      rhs.push_back(b.loadLanes(b.at(row, v * kLanes), spec.packsRhs ? nullptr : columnMask(tile, v)));
+    for (int64_t v = 0; v < tile.vectors(); ++v)
+      b.prefetch(b.at(b.at(row, b.imul(right.kStride, kRowsAhead)), v * kLanes));
+    for (Address lower : ahead)
+      b.prefetch(b.at(lower, k));
+    Address column = b.at(left.begin, b.imul(k, left.kStride));
     for (int64_t r = 0; r < tile.rows; ++r) {
-      Val factor = b.broadcast(b.at(column, b.imul(rowStride, r)));
+      Val factor = b.broadcast(b.at(column, b.imul(left.stride, r)));
       for (int64_t v = 0; v < tile.vectors(); ++v)
         next.push_back(b.fma(factor, rhs[size_t(v)], chains[size_t(r * tile.vectors() + v)]));
     }
@@ -101,49 +138,43 @@ Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
   });
 }
 
-void GemmEmitter::finishTile(const Tile &tile, Val step, ValRange values) {
+// The value of a step's segment and of the finished subtrees left of it, ascending.
+Vals GemmEmitter::mergeSegments(const Tile &tile, Val step, ValRange values) {
   Vals merged(values.begin(), values.end());
-  Val merges = table.field(step, &GemmStep::merges);
-  auto pendingRow = [&](Address pending, size_t i) { return b.at(pending, int64_t(i) * kLanes); };
-  for (int64_t level = 0; level < spec.levels(); ++level) {
-    Val wanted = b.ir().CreateICmpNE(b.ir().CreateAnd(merges, uint64_t(1) << level), b.i64(0));
+  Val merges = table.field(step, &GemmStep::merges), zeros = table.field(step, &GemmStep::zeros);
+  auto when = [&](Val levels, int64_t level, function_ref<Val(Val value, int64_t i)> change) {
+    Val wanted = b.ir().CreateICmpNE(b.ir().CreateAnd(levels, uint64_t(1) << level), b.i64(0));
     merged = b.ifElse(
         wanted,
         [&] {
-          Vals sums;
-          Address pending = pendingAt(tile, b.i64(level));
+          Vals changed;
           for (auto [i, value] : enumerate(merged))
-            sums.push_back(b.add(b.loadLanes(pendingRow(pending, i)), value));
-          return sums;
+            changed.push_back(change(value, int64_t(i)));
+          return changed;
         },
         [&] { return merged; });
+  };
+  int64_t pending = spec.steps.pendingLevels;
+  int64_t levels = std::max(pending, int64_t(llvm::bit_width(uint64_t(spec.steps.steps.back().zeros))));
+  for (int64_t level = 0; level < levels; ++level) {
+    if (level < pending)
+      when(merges, level,
+           [&](Val value, int64_t i) { return b.add(b.loadLanes(b.at(levelAt(tile, level), i * kLanes)), value); });
+    when(zeros, level, [&](Val value, int64_t) { return b.add(value, b.lanes(0.0)); });
   }
+  return merged;
+}
+
+void GemmEmitter::finishTile(const Tile &tile, Val step, ValRange values) {
+  Vals merged = mergeSegments(tile, step, values);
   Val target = table.field(step, &GemmStep::target);
-  b.ifElse(
-      b.ieq(target, b.i64(GemmStep::kToResult)),
-      [&] {
-        if (!spec.rests()) {
-          storeFinished(tile, merged);
-          return Vals();
-        }
-        b.ifElse(
-            isLast(step),
-            [&] {
-              storeFinished(tile, merged);
-              return Vals();
-            },
-            [&] {
-              storeResult(tile, merged);
-              return Vals();
-            });
-        return Vals();
-      },
-      [&] {
-        Address pending = pendingAt(tile, target);
-        for (auto [i, value] : enumerate(merged))
-          b.storeLanes(pendingRow(pending, i), value);
-        return Vals();
-      });
+  b.ifThen(b.ieq(target, b.i64(GemmStep::kToResult)), [&] { storeResult(tile, merged); });
+  for (int64_t level = 0; level < spec.steps.levels(); ++level)
+    b.ifThen(b.ieq(target, b.i64(level)), [&] {
+      Address to = levelAt(tile, level);
+      for (auto [i, value] : enumerate(merged))
+        b.storeLanes(b.at(to, int64_t(i) * kLanes), value);
+    });
 }
 
 void GemmEmitter::emitTile(const Tile &tile, Val firstStep, Val endStep) {
@@ -152,7 +183,7 @@ void GemmEmitter::emitTile(const Tile &tile, Val firstStep, Val endStep) {
       b.ifThen(isLast(step), [&] { epilogue->prefetch({tile.rows, tile.row, tile.column, columnMasks(tile)}); });
     finishTile(tile, step, chainTile(tile, step, startTile(tile, step)));
   };
-  if (spec.groups.size() == spec.steps.size() + 1)
+  if (spec.steps.oneStepEach())
     one(firstStep);
   else
     b.forLoop(firstStep, endStep, b.i64(1), one);

@@ -3,6 +3,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include <numeric>
 
 using namespace llvm;
 
@@ -214,9 +215,16 @@ void KernelBuilder::store(Address to, Val value, unsigned align) {
 Val KernelBuilder::loadLanes(Address from, Val mask) { return loadLanes(from, f32Type(), mask); }
 
 Val KernelBuilder::loadLanes(Address from, Type *element, Val mask) {
-  Type *type = lanesOf(element);
-  if (!mask)
-    return load(from, type);
+  auto *type = cast<FixedVectorType>(lanesOf(element));
+  return mask ? loadMasked(from, type, mask) : load(from, type);
+}
+
+Val KernelBuilder::loadMasked(Address from, FixedVectorType *type, Val mask) {
+  if (type->getNumElements() != kLanes) {
+    SmallVector<int> first(type->getNumElements());
+    std::iota(first.begin(), first.end(), 0);
+    mask = builder.CreateShuffleVector(mask, first);
+  }
   return belongs(builder.CreateMaskedLoad(type, from.pointer, Align(4), mask, Constant::getNullValue(type)),
                  from.memory);
 }

@@ -113,6 +113,8 @@ public:
   // 16 floats; lanes off in `mask` (<16 x i1>, null: all on) are +0.0 and their memory is not touched.
   Val loadLanes(Address from, Val mask = nullptr);
   Val loadLanes(Address from, llvm::Type *element, Val mask);
+  // A vector of at most 16 elements; `mask` is that of 16 lanes, whose first are taken.
+  Val loadMasked(Address from, llvm::FixedVectorType *type, Val mask);
   void storeLanes(Address to, Val value, Val mask = nullptr);
   Val broadcast(Address from) { return splat(loadF32(from)); }
   void prefetch(Address from); // for reading, into all caches

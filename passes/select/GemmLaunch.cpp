@@ -1,7 +1,7 @@
 #include "passes/select/GemmLaunch.h"
 #include "mlir/IR/Builders.h"
+#include "passes/GemmSteps.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 #include <numeric>
 
 using namespace mlir;
@@ -10,25 +10,37 @@ namespace recipe::select {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kMaxBlock = 384; // rows and columns of a block of C
-constexpr int64_t kMaxPendingBytes = 1 << 20;
+constexpr int64_t kMostRows = 1024, kMostColumns = 384; // of a block of C
+constexpr int64_t kMostPendingBytes = 4 << 20;
 
 struct Tile {
   int64_t rows, vectors; // vectors of 16 lanes
   int64_t columns() const { return vectors * kLanes; }
+  int64_t floats() const { return rows * columns(); }
 };
 
-struct Block {
-  int64_t rows, columns;
+struct Blocking {
+  int64_t rows = 0, columns = 0; // of a block of C, multiples of the tile
+  int64_t kBlock = 0;            // rows of K packed at once
 };
 
-// All accumulators in registers, next to a row of the right operand and one broadcast value. More than 8 rows gain
-// nothing.
-Tile chooseTile(const step::TargetInfo &target) {
+bool isWide(const step::TargetInfo &target) { return target.vectorBits >= kLanes * 32; }
+
+// As many accumulators as the registers hold, next to a row of the right operand and one broadcast value: the larger
+// the tile, the fewer loads for a multiply-add. Rows of the left operand that lie multiples of 4 KiB apart share a set
+// of L1, which holds eight of them beside the right operand's.
+Tile chooseTile(const GemmShape &shape, const step::TargetInfo &target) {
   int64_t registersPerVector = std::max<int64_t>(1, kLanes * 32 / target.vectorBits);
-  int64_t vectors = target.vectorBits >= kLanes * 32 && target.vectorRegisters >= 32 ? 2 : 1;
+  int64_t vectors = isWide(target) && target.vectorRegisters >= 32 ? 2 : 1;
+  int64_t mostRows = 14;
+  bool rowsCollide = llvm::any_of(shape.k, [](int64_t k) { return k * 4 % 4096 == 0; });
+  if (rowsCollide && shape.form != train::ContractForm::TN) {
+    mostRows = 8;
+    if (vectors == 2 && (shape.n % (3 * kLanes) == 0 || shape.n >= 30 * kLanes))
+      vectors = 3;
+  }
   int64_t registersPerRow = registersPerVector * vectors;
-  return {std::clamp<int64_t>((target.vectorRegisters - registersPerRow - 1) / registersPerRow, 1, 8), vectors};
+  return {std::clamp<int64_t>((target.vectorRegisters - registersPerRow - 1) / registersPerRow, 1, mostRows), vectors};
 }
 
 int64_t totalK(const GemmShape &shape) { return std::accumulate(shape.k.begin(), shape.k.end(), int64_t(0)); }
@@ -39,19 +51,38 @@ bool packsLhs(const GemmShape &shape, const step::TargetInfo &target) {
   return shape.form == train::ContractForm::TN && totalK(shape) * shape.m * 4 > target.l2Bytes / 2;
 }
 
-int64_t pendingLevels(const GemmShape &shape) {
-  return llvm::Log2_64_Ceil(shape.segments.size() / (2 * shape.k.size()));
+// The right operand's rows are read where they are when few tiles use them again.
+bool packsRhs(const GemmShape &shape) { return shape.form == train::ContractForm::NT || shape.m > 128; }
+
+// The panels of a block take at most three quarters of L2; fewer where tiles of the left operand lie beside them.
+int64_t chooseKBlock(const GemmShape &shape, int64_t columns, const step::TargetInfo &target) {
+  int64_t fits = target.l2Bytes * 3 / 4 / (4 * columns);
+  return std::min(totalK(shape), std::clamp<int64_t>(fits, 128, packsLhs(shape, target) ? 512 : 768) / 8 * 8);
 }
 
-// The time of a launch, summed over machines of 1, 2, 4, ... threads: workgroups are equal and dealt out one by one.
-// Packing and streaming an element are counted in multiply-adds, a workgroup's start too; the factors were measured on
-// AVX2.
-double launchTime(const GemmShape &shape, const Block &block, const step::TargetInfo &target) {
-  constexpr double kPackColumn = 12, kPackRow = 12, kStreamRow = 4, kStart = 30000;
-  double k = double(totalK(shape)), rows = double(block.rows), columns = double(block.columns);
-  double perRow = packsLhs(shape, target) ? kPackRow : kStreamRow;
-  double group = k * (rows * columns + columns * kPackColumn + rows * perRow) + kStart;
-  int64_t groups = llvm::divideCeil(shape.m, block.rows) * llvm::divideCeil(shape.n, block.columns);
+int64_t pendingBytes(const GemmShape &shape, const Tile &tile, const Blocking &blocking) {
+  GemmSteps steps(shape.segments, int64_t(shape.k.size()), blocking.kBlock, shape.accumulator);
+  return steps.pendingBytes(blocking.rows / tile.rows * (blocking.columns / tile.columns()), tile.floats());
+}
+
+// What moving an element costs, in multiply-adds: measured on Zen 1 (one 256-bit fma in a cycle) and on Sapphire Rapids
+// (two of 512 bits), where the data comes from L3.
+struct ElementCosts {
+  double pack, stream, result;
+};
+
+// The time of a launch, summed over machines of 1, 2, 4, ... threads: workgroups are equal and dealt out one by one. A
+// workgroup's start is counted too.
+double launchTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
+  constexpr double kStart = 30000;
+  const ElementCosts costs = isWide(target) ? ElementCosts{30, 16, 40} : ElementCosts{12, 4, 10};
+  double k = double(totalK(shape)), rows = double(blocking.rows), columns = double(blocking.columns);
+  double perRow = packsLhs(shape, target) ? costs.pack : costs.stream;
+  double perColumn = packsRhs(shape) ? costs.pack : costs.stream;
+  double passes = double(llvm::divideCeil(totalK(shape), blocking.kBlock));
+  double group =
+      k * (rows * columns + columns * perColumn + rows * perRow) + rows * columns * costs.result * passes + kStart;
+  int64_t groups = llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns);
   double sum = 0;
   for (int64_t threads = 1; threads <= target.maxThreads; threads *= 2)
     sum += double(llvm::divideCeil(groups, threads)) * group;
@@ -59,10 +90,10 @@ double launchTime(const GemmShape &shape, const Block &block, const step::Target
 }
 
 // Blocks that divide C as evenly as they can; of these the one that takes the least time, the first of equals.
-Block chooseBlock(const GemmShape &shape, const Tile &tile, const step::TargetInfo &target) {
-  auto sizes = [](int64_t extent, int64_t unit, int64_t least) {
+Blocking chooseBlocking(const GemmShape &shape, const Tile &tile, const step::TargetInfo &target) {
+  auto sizes = [](int64_t extent, int64_t unit, int64_t least, int64_t most) {
     SmallVector<int64_t> found;
-    for (int64_t count = llvm::divideCeil(extent, kMaxBlock);; ++count) {
+    for (int64_t count = llvm::divideCeil(extent, most);; ++count) {
       int64_t size = llvm::alignTo(llvm::divideCeil(extent, count), unit);
       if (found.empty() || (size != found.back() && size >= least))
         found.push_back(size);
@@ -70,50 +101,27 @@ Block chooseBlock(const GemmShape &shape, const Tile &tile, const step::TargetIn
         return found;
     }
   };
-  Block best{0, 0};
+  Blocking best;
   double bestTime = 0;
-  for (int64_t rows : sizes(shape.m, tile.rows, 8 * tile.rows))
-    for (int64_t columns : sizes(shape.n, tile.columns(), 64)) {
-      if (pendingLevels(shape) * rows * columns * 4 > kMaxPendingBytes)
-        continue;
-      double time = launchTime(shape, {rows, columns}, target);
-      if (best.rows == 0 || time < bestTime)
-        best = {rows, columns}, bestTime = time;
+  for (int64_t rows : sizes(shape.m, tile.rows, 4 * tile.rows, kMostRows))
+    for (int64_t columns : sizes(shape.n, tile.columns(), 64, kMostColumns)) {
+      Blocking blocking{rows, columns, chooseKBlock(shape, columns, target)};
+      double time = launchTime(shape, blocking, target);
+      if ((best.rows == 0 || time < bestTime) && pendingBytes(shape, tile, blocking) <= kMostPendingBytes)
+        best = blocking, bestTime = time;
     }
   return best;
-}
-
-// Rows of K packed at once: the panels of a block take at most three quarters of L2, with the tiles of a transposed
-// left operand, which are read once for each row of tiles, five quarters.
-int64_t chooseKBlock(const GemmShape &shape, const Block &block, const step::TargetInfo &target) {
-  int64_t fits = target.l2Bytes * 3 / 4 / (4 * block.columns);
-  if (shape.form == train::ContractForm::TN)
-    fits = std::min(fits, target.l2Bytes * 5 / 4 / (4 * (block.columns + block.rows)));
-  return std::min(totalK(shape), std::clamp<int64_t>(fits, 128, 768) / 8 * 8);
-}
-
-// Whether a chain takes several steps (passes/codegen/GemmSpec.cpp): between them it rests in C.
-bool chainsRest(const GemmShape &shape, int64_t kBlock) {
-  size_t pairs = shape.k.size();
-  for (size_t segment = 0; segment < shape.segments.size(); segment += 2 * pairs) {
-    int64_t steps = 0;
-    for (size_t pair = 0; pair < pairs; ++pair)
-      steps += llvm::divideCeil(shape.segments[segment + 2 * pair + 1] - shape.segments[segment + 2 * pair], kBlock);
-    if (steps > 1)
-      return true;
-  }
-  return false;
 }
 
 } // namespace
 
 Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::TargetInfo &target) {
-  Tile tile = chooseTile(target);
-  Block block = chooseBlock(shape, tile, target);
-  int64_t kBlock = chooseKBlock(shape, block, target);
+  Tile tile = chooseTile(shape, target);
+  Blocking blocking = chooseBlocking(shape, tile, target);
+  int64_t kBlock = blocking.kBlock;
   // Scratch, in floats: panels of the right operand, tiles of a transposed left one, pending segments.
-  int64_t panels = block.columns / tile.columns() * (kBlock + 9) * tile.columns();
-  int64_t rows = packsLhs(shape, target) ? block.rows / tile.rows * (kBlock * tile.rows + kLanes) : 0;
+  int64_t panels = packsRhs(shape) ? blocking.columns / tile.columns() * (kBlock + 9) * tile.columns() : 0;
+  int64_t rows = packsLhs(shape, target) ? blocking.rows / tile.rows * (kBlock * tile.rows + kLanes) : 0;
   int64_t packedRows = panels * 4, pending = llvm::alignTo((panels + rows) * 4, 64);
 
   Builder b(context);
@@ -127,20 +135,17 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   set("segments", b.getDenseI64ArrayAttr(shape.segments));
   set("accumulator", b.getI64IntegerAttr(shape.accumulator));
   set("tile", b.getDenseI64ArrayAttr({tile.rows, tile.vectors}));
-  set("block", b.getDenseI64ArrayAttr({block.rows, block.columns}));
+  set("block", b.getDenseI64ArrayAttr({blocking.rows, blocking.columns}));
   set("k_block", b.getI64IntegerAttr(kBlock));
+  set("packs_rhs", b.getI64IntegerAttr(packsRhs(shape)));
   set("packs_lhs", b.getI64IntegerAttr(packsLhs(shape, target)));
   set("scratch", b.getDenseI64ArrayAttr({packedRows, pending}));
-  launch.workgroups = llvm::divideCeil(shape.m, block.rows) * llvm::divideCeil(shape.n, block.columns);
+  launch.workgroups = llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns);
   int64_t k = totalK(shape);
-  // When all of K is packed at once, a tile finishes before the next begins.
-  bool perTile = k <= kBlock;
-  launch.scratchBytes =
-      pending + pendingLevels(shape) * 4 * (perTile ? tile.rows * tile.columns() : block.rows * block.columns);
+  launch.scratchBytes = pending + pendingBytes(shape, tile, blocking);
   launch.bytes = 4 * shape.m * shape.n * (1 + int64_t(shape.accumulator));
   launch.flops = 2 * shape.m * shape.n * k;
   launch.bytes += 4 * k * (shape.m + shape.n);
-  launch.resultRests = chainsRest(shape, kBlock);
   return launch;
 }
 

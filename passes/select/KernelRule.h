@@ -29,7 +29,6 @@ struct Launch {
   int64_t workgroups = 1;
   int64_t scratchBytes = 0; // private scratch per thread
   int64_t flops = 0, bytes = 0;
-  bool resultRests = false; // the last result holds unfinished values while the kernel still reads its operands
 };
 
 struct KernelPlan {

@@ -46,17 +46,16 @@ private:
 };
 
 // The results of the elementwise ops may lie where the anchor's could, and over what only they read: an element is read
-// before it is stored. What rests in the first of them while the anchor works must not lie over anything.
-void shareStorage(Operation *anchor, const LaneProgram &program, ArrayRef<int64_t> overwritten, bool rests,
-                  KernelPlan &plan) {
+// before it is stored.
+void shareStorage(Operation *anchor, const LaneProgram &program, ArrayRef<int64_t> overwritten, KernelPlan &plan) {
   auto readByAnchor = [&](int64_t operand) {
     return llvm::is_contained(anchor->getOperands(), anchor->getBlock()->getArgument(unsigned(operand)));
   };
-  for (const Argument &result : llvm::drop_begin(program.results, rests ? 1 : 0))
+  for (const Argument &result : program.results)
     for (int64_t operand : overwritten)
       plan.inPlace.push_back({result.index, operand});
   for (auto [result, operand] : program.inPlace)
-    if (!(rests && result == program.results.front().index) && !readByAnchor(operand))
+    if (!readByAnchor(operand))
       plan.inPlace.push_back({result, operand});
 }
 
@@ -79,7 +78,7 @@ LogicalResult planAnchored(Operation *anchor, KernelRule rule, const step::Targe
   addEpilogue(last, program, anchor->getContext());
   if (isa<train::ContractOp>(anchor))
     addGemmStage(last, anchor->getContext());
-  shareStorage(anchor, program, overwritten, last.resultRests, plan);
+  shareStorage(anchor, program, overwritten, plan);
   return success();
 }
 

@@ -216,7 +216,7 @@ bool run(const Group &group, llvm::StringRef filter, const Machine &machine) {
 } // namespace
 
 int main(int argc, char **argv) {
-  llvm::Expected<step::TargetInfo> target = cpu::resolveTarget("native", 16);
+  llvm::Expected<step::TargetInfo> target = cpu::resolveTarget("native", int64_t(rt::allowedCpus().size()));
   if (!target) {
     std::fprintf(stderr, "%s\n", llvm::toString(target.takeError()).c_str());
     return 1;

@@ -82,6 +82,16 @@ void addPacked(std::vector<KernelCase> &cases) {
   cases.push_back(caseOf("tnPackedPairs", {"tn", {1208}, 70, 21, {}, {one, one}, true}));
 }
 
+// Left operands whose rows share cache sets take other tiles; few rows of tiles leave the right operand unpacked.
+void addTiles(std::vector<KernelCase> &cases) {
+  for (std::string form : {"nn", "nt"})
+    for (auto [m, n] : {std::pair<int64_t, int64_t>{19, 48}, {9, 70}, {141, 96}, {133, 33}}) {
+      std::string name = form + std::to_string(m) + "x" + std::to_string(n) + "x1024";
+      cases.push_back(caseOf(name, {form, {m}, 0, n, {1024}, {train::oneSegment(1024)}}));
+      cases.push_back(caseOf(name + "Segments", {form, {m}, 0, n, {1024}, {train::paddedSegments(1024, 8)}}));
+    }
+}
+
 // Gradients of q, k, v; of gate and up; unequal pairs; segments of several K blocks.
 void addPairs(std::vector<KernelCase> &cases) {
   for (std::string form : {"nn", "nt"}) {
@@ -165,6 +175,7 @@ std::vector<KernelCase> contractCases() {
   std::vector<KernelCase> cases;
   addProducts(cases);
   addPacked(cases);
+  addTiles(cases);
   addPairs(cases);
   return cases;
 }

@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/X86TargetParser.h"
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -58,6 +59,17 @@ static std::string tuningName(StringRef arch) {
   return X86::parseArchX86(host, /*Only64Bit=*/true) == X86::CK_None ? "x86-64-v3" : host.str();
 }
 
+// What the core itself tells, else what CPUs of that name have.
+static int64_t l2BytesOf(StringRef arch, bool wide) {
+  if (arch == "native")
+    if (long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0)
+      return std::clamp<int64_t>(bytes, 256 << 10, 2 << 20);
+  for (StringRef intel : {"sapphirerapids", "emeraldrapids", "graniterapids", "graniterapids-d", "diamondrapids"})
+    if (arch == intel)
+      return 2 << 20;
+  return wide ? 1 << 20 : 512 << 10;
+}
+
 Expected<step::TargetInfo> resolveTarget(StringRef arch, int64_t maxThreads) {
   Expected<StringMap<bool>> features = featuresOf(arch);
   if (!features)
@@ -84,8 +96,8 @@ Expected<step::TargetInfo> resolveTarget(StringRef arch, int64_t maxThreads) {
         target.features.push_back(feature.str());
     target.vectorBits = 512;
     target.vectorRegisters = 32;
-    target.l2Bytes = 1 << 20;
   }
+  target.l2Bytes = l2BytesOf(arch, target.vectorBits == 512);
   llvm::sort(target.features);
   return target;
 }

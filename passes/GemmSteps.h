@@ -1,0 +1,121 @@
+// The steps of a gemm kernel through K, from the segments of its contraction: what kernel-select counts scratch for and
+// codegen emits.
+//
+// A step is a stretch of one segment of one pair; a group of steps is packed at once. Finished segments wait in pending
+// levels for the tree of segments, and a chain rests in a level of its own between two steps: a level that is only used
+// within groups needs memory for one register tile, one that crosses from group to group for all tiles of a block.
+#ifndef PASSES_GEMMSTEPS_H
+#define PASSES_GEMMSTEPS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+#include <cstdint>
+
+namespace recipe {
+
+struct GemmStep {
+  enum Start : int64_t { Zero, Continue, Accumulator };
+  static constexpr int64_t kToResult = -1;
+  int64_t pair, begin, length; // K range [begin, begin + length) of the pair
+  int64_t packed = 0;          // where the range begins in the packing buffers
+  int64_t start = Continue;    // what the chain starts from; Continue: the level where it rests
+  int64_t merges = 0;          // bit l: then value = pending[l] + value; ascending
+  int64_t zeros = 0;          // bit l: then value = value + 0.0, for a subtree of empty segments; ascending with merges
+  int64_t target = kToResult; // pending level that takes the value, or kToResult
+};
+
+class GemmSteps {
+public:
+  // `segments`: [segment][pair][begin, end], a power of two of segments. At most `kBlock` rows of K are packed at once.
+  GemmSteps(llvm::ArrayRef<int64_t> segments, int64_t pairs, int64_t kBlock, bool accumulator) {
+    int64_t count = int64_t(segments.size()) / (2 * pairs), last = lastWithTerms(segments, pairs);
+    for (int64_t segment = 0; segment <= last; ++segment) {
+      size_t first = steps.size();
+      for (int64_t pair = 0; pair < pairs; ++pair) {
+        const int64_t *range = &segments[size_t(2 * (segment * pairs + pair))];
+        cut(pair, range[0], range[1], kBlock);
+      }
+      if (steps.size() == first) // an empty segment is +0.0
+        steps.push_back({0, 0, 0});
+      steps[first].start = accumulator ? GemmStep::Accumulator : GemmStep::Zero;
+      // A binary counter: the one bits of `segment` are the pending subtrees, the trailing ones are complete. The last
+      // segment takes all; what is right of it is empty.
+      int64_t trailingOnes = llvm::countr_one(uint64_t(segment));
+      for (size_t step = first; step + 1 < steps.size(); ++step)
+        steps[step].target = kRests;
+      steps.back().merges = segment == last ? segment : (int64_t(1) << trailingOnes) - 1;
+      steps.back().zeros = segment == last ? (count - 1) & ~segment : 0;
+      steps.back().target = segment == last ? GemmStep::kToResult : trailingOnes;
+      pendingLevels = std::max(pendingLevels, steps.back().target + 1);
+    }
+    for (GemmStep &step : steps)
+      if (step.target == kRests)
+        step.target = restLevel();
+    group(kBlock);
+  }
+
+  llvm::SmallVector<GemmStep> steps;
+  llvm::SmallVector<int64_t> groups; // first step of each group, and the number of steps
+  llvm::SmallVector<bool> crossing;  // of each level: it crosses from group to group
+  int64_t pendingLevels = 0;         // the first levels; the last is where chains rest, if they do
+  int64_t restLevel() const { return pendingLevels; }
+  int64_t levels() const { return int64_t(crossing.size()); }
+  int64_t crossingLevels() const { return llvm::count(crossing, true); }
+  bool oneStepEach() const { return groups.size() == steps.size() + 1; } // group
+  // Bytes for the pending levels of a block of `tiles` tiles of `tileFloats`: first those of one tile.
+  int64_t pendingBytes(int64_t tiles, int64_t tileFloats) const {
+    return 4 * tileFloats * (levels() - crossingLevels() + tiles * crossingLevels());
+  }
+
+private:
+  static constexpr int64_t kRests = -2; // while the number of pending levels is unknown
+
+  static int64_t lastWithTerms(llvm::ArrayRef<int64_t> segments, int64_t pairs) {
+    int64_t last = 0;
+    for (size_t i = 0; i < segments.size(); i += 2)
+      if (segments[i] != segments[i + 1])
+        last = int64_t(i) / (2 * pairs);
+    return last;
+  }
+
+  // Into steps as equal as they can be.
+  void cut(int64_t pair, int64_t begin, int64_t end, int64_t kBlock) {
+    int64_t length = end - begin, parts = llvm::divideCeil(length, kBlock);
+    for (int64_t part = 0; part < parts; ++part) {
+      int64_t lo = length * part / parts, hi = length * (part + 1) / parts;
+      steps.push_back({pair, begin + lo, hi - lo});
+    }
+  }
+
+  void group(int64_t kBlock) {
+    llvm::SmallVector<size_t> writtenIn; // group, of each level
+    int64_t packed = 0;
+    for (size_t index = 0; index < steps.size(); ++index) {
+      GemmStep &step = steps[index];
+      if (index == 0 || packed + step.length > kBlock) {
+        groups.push_back(int64_t(index));
+        packed = 0;
+      }
+      step.packed = packed;
+      packed += step.length;
+      auto reads = [&](size_t level) {
+        return int64_t(level) == restLevel() ? step.start == GemmStep::Continue : (step.merges >> level & 1) != 0;
+      };
+      for (size_t level = 0; level < writtenIn.size(); ++level)
+        if (reads(level) && writtenIn[level] != groups.size())
+          crossing[level] = true;
+      if (step.target == GemmStep::kToResult)
+        continue;
+      if (size_t(step.target) >= writtenIn.size())
+        writtenIn.resize(size_t(step.target) + 1), crossing.resize(size_t(step.target) + 1);
+      writtenIn[size_t(step.target)] = groups.size();
+    }
+    groups.push_back(int64_t(steps.size()));
+  }
+};
+
+} // namespace recipe
+#endif
