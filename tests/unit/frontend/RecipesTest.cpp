@@ -26,6 +26,7 @@ TEST(Recipes, ThoseThatShipAreValid) {
       {"gpt2-124m", "gpt2", 8, {1, 2}, "n_embd", 768},
       {"llama7b", "llama", 16, {1, 2, 4, 8}, "intermediate_size", 11008},
       {"llama-3.2-1b", "llama", 8, {1, 2, 4, 8}, "vocab_size", 128256},
+      {"llama-110m", "llama", 8, {1, 2}, "num_key_value_heads", 4},
   };
   for (const Shipped &s : all) {
     LoadedRecipe loaded = loadRecipe(root + "/recipes/" + s.name + ".recipe", {});
