@@ -1,6 +1,6 @@
 // Checkpoints to disk and back, and what must not come back.
-#include "runtime/base/DiskSpace.h"
 #include "runtime/base/Clock.h"
+#include "runtime/base/DiskSpace.h"
 #include "runtime/base/File.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/checkpoint/CheckpointLoad.h"
