@@ -16,11 +16,28 @@
 
 namespace recipe {
 
+// How a kernel takes its operands. Both forms of bf16 give the same bits: a term k + 1 goes before its neighbour k.
+enum class GemmOperands : int64_t {
+  F32,
+  Widened, // bf16, packed as f32 with the terms of each pair swapped
+  Pairs    // bf16, packed in pairs for the instruction that multiplies and adds two terms
+};
+
+// Rows that K range of that length takes in the packing buffers, and in the loop over K.
+inline int64_t packedRows(GemmOperands operands, int64_t length) {
+  int64_t pairs = llvm::divideCeil(length, 2);
+  return operands == GemmOperands::F32 ? length : operands == GemmOperands::Widened ? 2 * pairs : pairs;
+}
+
+// Rows between panels, which take what transposing a last partial block writes too much.
+inline int64_t panelPadding(GemmOperands operands) { return operands == GemmOperands::Widened ? 17 : 9; }
+
 struct GemmStep {
   enum Start : int64_t { Zero, Continue, Accumulator };
   static constexpr int64_t kToResult = -1;
   int64_t pair, begin, length; // K range [begin, begin + length) of the pair
-  int64_t packed = 0;          // where the range begins in the packing buffers
+  int64_t rows;                // of the packing buffers
+  int64_t packed = 0;          // the first of them
   int64_t start = Continue;    // what the chain starts from; Continue: the level where it rests
   int64_t merges = 0;          // bit l: then value = pending[l] + value; ascending
   int64_t zeros = 0;          // bit l: then value = value + 0.0, for a subtree of empty segments; ascending with merges
@@ -29,8 +46,9 @@ struct GemmStep {
 
 class GemmSteps {
 public:
-  // `segments`: [segment][pair][begin, end], a power of two of segments. At most `kBlock` rows of K are packed at once.
-  GemmSteps(llvm::ArrayRef<int64_t> segments, int64_t pairs, int64_t kBlock, bool accumulator) {
+  // `segments`: [segment][pair][begin, end], a power of two of segments. At most `kBlock` rows are packed at once.
+  GemmSteps(llvm::ArrayRef<int64_t> segments, int64_t pairs, int64_t kBlock, bool accumulator, GemmOperands operands)
+      : operands(operands) {
     int64_t count = int64_t(segments.size()) / (2 * pairs), last = lastWithTerms(segments, pairs);
     for (int64_t segment = 0; segment <= last; ++segment) {
       size_t first = steps.size();
@@ -39,7 +57,7 @@ public:
         cut(pair, range[0], range[1], kBlock);
       }
       if (steps.size() == first) // an empty segment is +0.0
-        steps.push_back({0, 0, 0});
+        steps.push_back({0, 0, 0, 0});
       steps[first].start = accumulator ? GemmStep::Accumulator : GemmStep::Zero;
       // A binary counter: the one bits of `segment` are the pending subtrees, the trailing ones are complete. The last
       // segment takes all; what is right of it is empty.
@@ -71,6 +89,7 @@ public:
   }
 
 private:
+  GemmOperands operands;
   static constexpr int64_t kRests = -2; // while the number of pending levels is unknown
 
   static int64_t lastWithTerms(llvm::ArrayRef<int64_t> segments, int64_t pairs) {
@@ -81,12 +100,13 @@ private:
     return last;
   }
 
-  // Into steps as equal as they can be.
+  // Into steps as equal as they can be; pairs stay together.
   void cut(int64_t pair, int64_t begin, int64_t end, int64_t kBlock) {
-    int64_t length = end - begin, parts = llvm::divideCeil(length, kBlock);
+    int64_t length = end - begin, unit = operands == GemmOperands::F32 ? 1 : 2, units = llvm::divideCeil(length, unit);
+    int64_t parts = llvm::divideCeil(packedRows(operands, length), kBlock);
     for (int64_t part = 0; part < parts; ++part) {
-      int64_t lo = length * part / parts, hi = length * (part + 1) / parts;
-      steps.push_back({pair, begin + lo, hi - lo});
+      int64_t lo = unit * (units * part / parts), hi = std::min(unit * (units * (part + 1) / parts), length);
+      steps.push_back({pair, begin + lo, hi - lo, packedRows(operands, hi - lo)});
     }
   }
 
@@ -95,12 +115,12 @@ private:
     int64_t packed = 0;
     for (size_t index = 0; index < steps.size(); ++index) {
       GemmStep &step = steps[index];
-      if (index == 0 || packed + step.length > kBlock) {
+      if (index == 0 || packed + step.rows > kBlock) {
         groups.push_back(int64_t(index));
         packed = 0;
       }
       step.packed = packed;
-      packed += step.length;
+      packed += step.rows;
       auto reads = [&](size_t level) {
         return int64_t(level) == restLevel() ? step.start == GemmStep::Continue : (step.merges >> level & 1) != 0;
       };

@@ -20,18 +20,20 @@ enum class GemmForm : int64_t { NN, NT, TN };
 // it.
 struct GemmSpec {
   GemmForm form;
+  GemmOperands operands;
   int64_t m, n;
   llvm::SmallVector<int64_t> k; // of each pair
   bool accumulator;
   int64_t blockRows, blockColumns; // of C, for each workgroup; multiples of the tile
   int64_t tileRows, tileVectors;   // registers tile: rows x (vectors * 16 lanes)
-  int64_t kBlock;                  // most rows of K packed at once
+  int64_t kBlock;                  // most rows packed at once
   bool packsRhs;                   // as panels; else (nn, tn) its rows are read where they are
-  bool packsLhs;                   // tn: as tiles; else its rows of K are read where they are
+  bool packsLhs;                   // else it is read where it is
   int64_t packedA, pending;        // byte offsets in scratch; the panels of B are at 0
   GemmSteps steps;
 
   explicit GemmSpec(mlir::DictionaryAttr spec);
+  int64_t operandBytes() const { return operands == GemmOperands::F32 ? 4 : 2; } // of an element
   int64_t tileColumns() const { return tileVectors * kLanes; }
   int64_t epilogueInputs; // buffers that the epilogue reads; its results take the place of C
   // Buffers: the left operands, the right operands, the accumulator if there is one, what the epilogue reads, the
@@ -40,10 +42,12 @@ struct GemmSpec {
   unsigned accumulatorBuffer() const { return unsigned(2 * k.size()); }
   unsigned epilogueBuffer() const { return unsigned(2 * k.size()) + accumulator; }
   unsigned resultBuffer() const { return epilogueBuffer() + unsigned(epilogueInputs); }
-  // Floats between the panels of B and between the tiles of A in scratch; not powers of two, which would share cache
-  // sets.
-  int64_t panelStride() const { return (kBlock + 9) * tileColumns(); }
+  // Words of 32 bits between the panels of B and between the tiles of A in scratch; not powers of two, which would
+  // share cache sets.
+  int64_t panelStride() const { return (kBlock + panelPadding(operands)) * tileColumns(); }
   int64_t packedTileStride() const { return kBlock * tileRows + kLanes; }
+  // Form tn packs tiles, else rows of A.
+  int64_t packedRowStride() const { return kBlock + kLanes; }
 };
 
 // The fields of the steps at run time. What is the same for all steps is a constant, the rest a table.
@@ -84,6 +88,14 @@ private:
   void packRhsRows(Address rhs, Val length, Val stride, Address packed);
   void packRhsColumns(Address rhs, Val length, Val stride, Address packed);
   void packLhs(Val step);
+  void packLhsTiles(Val step);
+  void packLhsRows(Val step);
+  // Rows of K go into the buffers one by one or, of bf16, in pairs: units. `single`: a last one without its second
+  // term.
+  using UnitsBody = llvm::function_ref<void(Val first, Val end, bool single)>;
+  void forUnits(Val length, UnitsBody body);
+  int64_t unitLength() const { return spec.operands == GemmOperands::F32 ? 1 : 2; }
+  void packUnit(Address from, Val stride, unsigned width, Val mask, bool single, Address to, int64_t toStride);
   // GemmTile.cpp: one register tile through the steps of a group.
   struct Tile {
     int64_t rows, columns; // that exist
@@ -99,17 +111,21 @@ private:
   Vals startTile(const Tile &tile, Val step);
   llvm::SmallVector<Address> lhsAhead(const Tile &tile, Val step);
   Vals chainTile(const Tile &tile, Val step, ValRange values);
+  Val multiplyAdd(Val factor, Val rhs, Val chain);
   Vals mergeSegments(const Tile &tile, Val step, ValRange values);
   void finishTile(const Tile &tile, Val step, ValRange values);
   Vals loadAccumulator(const Tile &tile);
   Vals loadLevel(const Tile &tile, int64_t level);
   void storeResult(const Tile &tile, ValRange values);
   Address levelAt(const Tile &tile, int64_t level);
-  // Where a step reads an operand: element (k, column or row of the tile), k = 0 at the step's begin.
+  // Where a step reads an operand.
   struct Side {
     Address begin;
-    Val kStride, stride; // elements from k to k + 1, from row to row
+    Val kStride;       // words of 32 bits from one row of K to the next
+    Val stride;        // elements from row to row (lhs)
+    int64_t bytes = 4; // of such an element
   };
+  bool readsOddEnds() const; // of a left operand that is not packed
   Side lhsOf(const Tile &tile, Val step);
   Side rhsOf(const Tile &tile, Val step);
   Address operand(unsigned firstBuffer, Val pair);

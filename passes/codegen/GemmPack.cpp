@@ -1,5 +1,6 @@
-// Packing: columns of the right operand as panels [panel][k][tile columns], rows of a transposed left operand as
-// [tile][k][tile rows].
+// Packing: columns of the right operand as panels [panel][row][tile columns], a transposed left operand as
+// [tile][row][tile rows], another one as [row of C][row]. A row is a row of K, or of bf16 one of a pair or a pair
+// (passes/GemmSteps.h).
 #include "passes/codegen/Gemm.h"
 #include "passes/codegen/Transpose.h"
 #include "llvm/Support/MathExtras.h"
@@ -8,8 +9,37 @@ using namespace llvm;
 
 namespace recipe::codegen {
 
-// A few rows of K at a time: each panel or tile then takes whole cache lines while the rows are read in order.
-static constexpr int64_t kRowsAtOnce = 8;
+// A few units at a time: each panel or tile then takes whole cache lines while the rows are read in order.
+static constexpr int64_t kUnitsAtOnce = 8;
+
+void GemmEmitter::forUnits(Val length, UnitsBody body) {
+  Val units = b.idiv(length, unitLength());
+  b.forLoop(b.i64(0), units, b.i64(kUnitsAtOnce),
+            [&](Val first) { body(first, b.imin(b.iadd(first, kUnitsAtOnce), units), false); });
+  if (any_of(spec.steps.steps, [&](const GemmStep &step) { return step.length % unitLength() != 0; }))
+    b.ifThen(b.ilt(b.imul(units, unitLength()), length), [&] { body(units, b.iadd(units, 1), true); });
+}
+
+// One unit of `width` elements; `from` at its first term, `stride` elements before the second. `to` takes one row, or
+// two `toStride` words apart.
+void GemmEmitter::packUnit(Address from, Val stride, unsigned width, Val mask, bool single, Address to,
+                           int64_t toStride) {
+  bool f32 = spec.operands == GemmOperands::F32;
+  auto *type = FixedVectorType::get(f32 ? b.f32Type() : b.ir().getInt16Ty(), width);
+  auto load = [&](Address at) {
+    return mask ? b.loadMasked(at, type, mask) : b.load(at, type, unsigned(spec.operandBytes()));
+  };
+  if (f32)
+    return b.store(to, load(from));
+  auto *words = FixedVectorType::get(b.i32Type(), width);
+  Val low = b.ir().CreateZExt(load(from), words);
+  Val high = single ? Constant::getNullValue(words) : b.ir().CreateZExt(load(b.at(from, stride, 2)), words);
+  high = b.ir().CreateShl(high, 16);
+  if (spec.operands == GemmOperands::Pairs)
+    return b.store(to, b.ir().CreateOr(low, high));
+  b.store(to, high);
+  b.store(b.at(to, toStride), b.ir().CreateShl(low, 16));
+}
 
 void GemmEmitter::packRhs(Val step) {
   Val pair = table.field(step, &GemmStep::pair);
@@ -19,40 +49,51 @@ void GemmEmitter::packRhs(Val step) {
   Address rhs = operand(spec.rhsBuffer(), pair);
   Address packed = b.at(b.scratch(), b.imul(table.field(step, &GemmStep::packed), spec.tileColumns()));
   if (spec.form == GemmForm::NT)
-    packRhsColumns(b.at(rhs, begin), length, stride, packed);
+    packRhsColumns(b.at(rhs, begin, spec.operandBytes()), length, stride, packed);
   else
-    packRhsRows(b.at(rhs, b.iadd(b.imul(begin, stride), block.column)), length, stride, packed);
+    packRhsRows(b.at(rhs, b.iadd(b.imul(begin, stride), block.column), spec.operandBytes()), length, stride, packed);
 }
 
 // rhs [k][n]: rows are copied.
 void GemmEmitter::packRhsRows(Address rhs, Val length, Val stride, Address packed) {
-  auto copy = [&](Val k, Val panel, bool whole) {
-    Val column = b.imul(panel, spec.tileColumns());
-    Address from = b.at(b.at(rhs, b.imul(k, stride)), column);
-    Address to = b.at(b.at(packed, b.imul(panel, spec.panelStride())), b.imul(k, spec.tileColumns()));
+  int64_t rowsOfUnit = packedRows(spec.operands, unitLength());
+  auto copy = [&](Val unit, Val panel, bool whole, bool single) {
+    Val k = b.imul(unit, unitLength()), column = b.imul(panel, spec.tileColumns());
+    Address from = b.at(rhs, b.iadd(b.imul(k, stride), column), spec.operandBytes());
+    Address to = b.at(b.at(packed, b.imul(panel, spec.panelStride())), b.imul(unit, rowsOfUnit * spec.tileColumns()));
     int64_t columns = whole ? spec.tileColumns() : spec.n % spec.tileColumns();
     for (int64_t v = 0; v < columns; v += kLanes) {
-      b.prefetch(b.at(b.at(from, b.imul(stride, kRowsAtOnce)), v));
+      Address part = b.at(from, v, spec.operandBytes());
+      for (int64_t row = 0; row < unitLength(); ++row)
+        b.prefetch(b.at(part, b.imul(stride, kUnitsAtOnce * unitLength() + row), spec.operandBytes()));
       Val mask = columns - v >= kLanes ? nullptr : b.tailMask(columns - v);
-      b.storeLanes(b.at(to, v), b.loadLanes(b.at(from, v), mask));
+      packUnit(part, stride, kLanes, mask, single, b.at(to, v), spec.tileColumns());
     }
   };
   Val whole = b.idiv(block.columns, spec.tileColumns());
-  b.forLoop(b.i64(0), length, b.i64(kRowsAtOnce), [&](Val first) {
-    Val end = b.imin(b.iadd(first, kRowsAtOnce), length);
+  forUnits(length, [&](Val first, Val end, bool single) {
     b.forLoop(b.i64(0), whole, b.i64(1),
-              [&](Val panel) { b.forLoop(first, end, b.i64(1), [&](Val k) { copy(k, panel, true); }); });
+              [&](Val panel) { b.forLoop(first, end, b.i64(1), [&](Val unit) { copy(unit, panel, true, single); }); });
     if (spec.n % spec.tileColumns() != 0)
       b.ifThen(b.ilt(b.imul(whole, spec.tileColumns()), block.columns),
-               [&] { b.forLoop(first, end, b.i64(1), [&](Val k) { copy(k, whole, false); }); });
+               [&] { b.forLoop(first, end, b.i64(1), [&](Val unit) { copy(unit, whole, false, single); }); });
   });
 }
 
-// rhs [n][k], `rhs` at column k of row 0: 8 x 8 blocks are transposed. Columns of a panel beyond N repeat the last:
-// their results are never stored. A last partial block of k writes rows beyond `length`, which the next step overwrites
-// or the panel's end takes.
+// rhs [n][k], `rhs` at column k of row 0: blocks of 8 rows x 8 words are transposed. Columns of a panel beyond N repeat
+// the last: their results are never stored. A last partial block of k writes rows beyond `length`, which the next step
+// overwrites or the panel's end takes.
 void GemmEmitter::packRhsColumns(Address rhs, Val length, Val stride, Address packed) {
-  auto *eight = FixedVectorType::get(b.f32Type(), 8);
+  bool f32 = spec.operands == GemmOperands::F32;
+  int64_t blockLength = 8 * 4 / spec.operandBytes(); // elements of 8 words
+  auto *words = FixedVectorType::get(f32 ? b.f32Type() : b.i32Type(), 8);
+  auto *elements = FixedVectorType::get(f32 ? b.f32Type() : b.ir().getInt16Ty(), unsigned(blockLength));
+  auto storeColumns = [&](Address to, Val rows) {
+    if (spec.operands != GemmOperands::Widened)
+      return b.store(to, rows);
+    b.store(to, b.ir().CreateAnd(rows, 0xffff0000u));
+    b.store(b.at(to, spec.tileColumns()), b.ir().CreateShl(rows, 16));
+  };
   auto panelOf = [&](Val panel, bool whole) {
     Val column = b.iadd(block.column, b.imul(panel, spec.tileColumns()));
     Address to = b.at(packed, b.imul(panel, spec.panelStride()));
@@ -61,20 +102,25 @@ void GemmEmitter::packRhsColumns(Address rhs, Val length, Val stride, Address pa
       SmallVector<Address> rows;
       for (int64_t i = 0; i < 8; ++i) {
         Val row = b.iadd(column, v + i);
-        rows.push_back(b.at(rhs, b.imul(whole ? row : b.imin(row, b.i64(spec.n - 1)), stride)));
+        row = whole ? row : b.imin(row, b.i64(spec.n - 1));
+        rows.push_back(b.at(rhs, b.imul(row, stride), spec.operandBytes()));
       }
       auto blockAt = [&](Val k, Val mask) {
         SmallVector<Val> r;
         for (Address row : rows) {
-          Address from = b.at(row, k);
-          r.push_back(mask ? b.loadMasked(from, eight, mask) : b.load(from, eight));
+          Address from = b.at(row, k, spec.operandBytes());
+          r.push_back(mask ? b.ir().CreateBitCast(b.loadMasked(from, elements, mask), words)
+                           : b.load(from, words, unsigned(spec.operandBytes())));
         }
         transpose8x8(b, r);
+        int64_t rowsOfWord = spec.operands == GemmOperands::Widened ? 2 : 1;
+        Val first = b.imul(b.idiv(k, blockLength / 8), rowsOfWord);
         for (int64_t i = 0; i < 8; ++i)
-          b.store(b.at(b.at(to, b.imul(k, spec.tileColumns())), i * spec.tileColumns() + v), r[size_t(i)]);
+          storeColumns(b.at(b.at(to, b.imul(first, spec.tileColumns())), i * rowsOfWord * spec.tileColumns() + v),
+                       r[size_t(i)]);
       };
-      Val end = b.ir().CreateAnd(length, ~uint64_t(7));
-      b.forLoop(b.i64(0), end, b.i64(8), [&](Val k) { blockAt(k, nullptr); });
+      Val end = b.ir().CreateAnd(length, ~uint64_t(blockLength - 1));
+      b.forLoop(b.i64(0), end, b.i64(blockLength), [&](Val k) { blockAt(k, nullptr); });
       b.ifThen(b.ilt(end, length), [&] { blockAt(end, b.tailMask(b.isub(length, end))); });
     }
   };
@@ -84,24 +130,51 @@ void GemmEmitter::packRhsColumns(Address rhs, Val length, Val stride, Address pa
     b.ifThen(b.ilt(b.imul(whole, spec.tileColumns()), block.columns), [&] { panelOf(whole, false); });
 }
 
+void GemmEmitter::packLhs(Val step) { spec.form == GemmForm::TN ? packLhsTiles(step) : packLhsRows(step); }
+
 // lhs [k][m]: the rows of a tile side by side. Each is stored as a whole vector, whose end the next one overwrites.
-void GemmEmitter::packLhs(Val step) {
+void GemmEmitter::packLhsTiles(Val step) {
   Val begin = table.field(step, &GemmStep::begin), length = table.field(step, &GemmStep::length);
-  Address lhs = b.at(operand(0, table.field(step, &GemmStep::pair)), b.iadd(b.imul(begin, spec.m), block.row));
+  Val stride = b.i64(spec.m);
+  Address lhs = b.at(operand(0, table.field(step, &GemmStep::pair)), b.iadd(b.imul(begin, spec.m), block.row),
+                     spec.operandBytes());
   Address packed = b.at(b.scratch(spec.packedA), b.imul(table.field(step, &GemmStep::packed), spec.tileRows));
-  auto pack = [&](Val first, Val end, Val tile, int64_t rows) {
-    auto *type = FixedVectorType::get(b.f32Type(), unsigned(bit_ceil(uint64_t(rows))));
-    Val mask = has_single_bit(uint64_t(rows)) ? nullptr : b.tailMask(rows);
-    b.forLoop(first, end, b.i64(1), [&](Val k) {
-      Address from = b.at(b.at(lhs, b.imul(k, spec.m)), b.imul(tile, spec.tileRows));
-      Address to = b.at(b.at(packed, b.imul(tile, spec.packedTileStride())), b.imul(k, spec.tileRows));
-      b.prefetch(b.at(from, kRowsAtOnce * spec.m));
-      b.store(to, mask ? b.loadMasked(from, type, mask) : b.load(from, type));
+  int64_t rowsOfUnit = packedRows(spec.operands, unitLength());
+  auto pack = [&](Val first, Val end, Val tile, int64_t rows, bool single) {
+    int64_t width = bit_ceil(uint64_t(rows));
+    Val mask = width == rows ? nullptr : b.tailMask(rows);
+    b.forLoop(first, end, b.i64(1), [&](Val unit) {
+      Val k = b.imul(unit, unitLength());
+      Address from = b.at(lhs, b.iadd(b.imul(k, spec.m), b.imul(tile, spec.tileRows)), spec.operandBytes());
+      Address to = b.at(b.at(packed, b.imul(tile, spec.packedTileStride())), b.imul(unit, rowsOfUnit * spec.tileRows));
+      for (int64_t row = 0; row < unitLength(); ++row)
+        b.prefetch(b.at(from, (kUnitsAtOnce * unitLength() + row) * spec.m, spec.operandBytes()));
+      packUnit(from, stride, unsigned(width), mask, single, to, spec.tileRows);
     });
   };
-  b.forLoop(b.i64(0), length, b.i64(kRowsAtOnce), [&](Val first) {
-    Val end = b.imin(b.iadd(first, kRowsAtOnce), length);
-    forTiles([&](int64_t rows, Val tile) { pack(first, end, tile, rows); });
+  forUnits(length, [&](Val first, Val end, bool single) {
+    forTiles([&](int64_t rows, Val tile) { pack(first, end, tile, rows, single); });
+  });
+}
+
+// lhs [m][k] of bf16, widened: the terms of each pair swapped. A last vector ends with zeros.
+void GemmEmitter::packLhsRows(Val step) {
+  Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
+  Val length = table.field(step, &GemmStep::length), stride = table.lhsStride(pair);
+  Address packed = b.at(b.scratch(spec.packedA), table.field(step, &GemmStep::packed));
+  SmallVector<int> swapped;
+  for (int lane = 0; lane < kLanes; ++lane)
+    swapped.push_back(lane ^ 1);
+  Type *half = b.ir().getInt16Ty();
+  b.forLoop(b.i64(0), block.rows, b.i64(1), [&](Val row) {
+    Address from = b.at(operand(0, pair), b.iadd(b.imul(b.iadd(block.row, row), stride), begin), 2);
+    Address to = b.at(packed, b.imul(row, spec.packedRowStride()));
+    b.forLanes(b.i64(0), length, [&](Val k, Val mask) {
+      Address at = b.at(from, k, 2);
+      Val halves = mask ? b.loadLanes(at, half, mask) : b.load(at, b.lanesOf(half), 2);
+      Val words = b.ir().CreateZExt(b.ir().CreateShuffleVector(halves, swapped), b.lanesOf(b.i32Type()));
+      b.store(b.at(to, k), b.ir().CreateShl(words, 16));
+    });
   });
 }
 

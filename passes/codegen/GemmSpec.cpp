@@ -8,13 +8,13 @@ using namespace llvm;
 namespace recipe::codegen {
 
 GemmSpec::GemmSpec(mlir::DictionaryAttr spec)
-    : form(GemmForm(specInt(spec, "form"))), m(specInt(spec, "m")), n(specInt(spec, "n")), k(specInts(spec, "k")),
-      accumulator(specInt(spec, "accumulator") != 0), blockRows(specInts(spec, "block")[0]),
-      blockColumns(specInts(spec, "block")[1]), tileRows(specInts(spec, "tile")[0]),
-      tileVectors(specInts(spec, "tile")[1]), kBlock(specInt(spec, "k_block")),
+    : form(GemmForm(specInt(spec, "form"))), operands(GemmOperands(specInt(spec, "operands"))), m(specInt(spec, "m")),
+      n(specInt(spec, "n")), k(specInts(spec, "k")), accumulator(specInt(spec, "accumulator") != 0),
+      blockRows(specInts(spec, "block")[0]), blockColumns(specInts(spec, "block")[1]),
+      tileRows(specInts(spec, "tile")[0]), tileVectors(specInts(spec, "tile")[1]), kBlock(specInt(spec, "k_block")),
       packsRhs(specInt(spec, "packs_rhs") != 0), packsLhs(specInt(spec, "packs_lhs") != 0),
       packedA(specInts(spec, "scratch")[0]), pending(specInts(spec, "scratch")[1]),
-      steps(specInts(spec, "segments"), int64_t(k.size()), kBlock, accumulator), epilogueInputs(0) {
+      steps(specInts(spec, "segments"), int64_t(k.size()), kBlock, accumulator, operands), epilogueInputs(0) {
   if (auto epilogue = spec.getAs<mlir::DictionaryAttr>("epilogue"))
     epilogueInputs = int64_t(specInts(epilogue, "inputs").size());
 }

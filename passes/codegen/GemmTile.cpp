@@ -1,5 +1,6 @@
 // The register tile: values of rows x vectors of 16 lanes, all in registers while K runs.
 #include "passes/codegen/GemmEpilogue.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 using namespace llvm;
 
@@ -78,15 +79,17 @@ Vals GemmEmitter::startTile(const Tile &tile, Val step) {
 
 // Where the next row of tiles will read the left operand, row by row, spread over the panels of this one.
 SmallVector<Address> GemmEmitter::lhsAhead(const Tile &tile, Val step) {
+  SmallVector<Address> streams;
+  if (spec.packsLhs || spec.form == GemmForm::TN)
+    return streams;
   Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
   Val stride = table.lhsStride(pair);
-  Address lhs = operand(0, pair);
-  SmallVector<Address> streams;
   int64_t panels = spec.blockColumns / spec.tileColumns();
   int64_t count = std::min<int64_t>((spec.tileRows + panels - 1) / panels, 4);
-  for (int64_t i = 0; i < count && spec.form != GemmForm::TN; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     Val row = b.iadd(tile.row, b.iadd(b.imul(tile.panel, count), spec.tileRows + i));
-    streams.push_back(b.at(lhs, b.iadd(b.imul(b.imin(row, b.i64(spec.m - 1)), stride), begin)));
+    Val first = b.iadd(b.imul(b.imin(row, b.i64(spec.m - 1)), stride), begin);
+    streams.push_back(b.at(operand(0, pair), first, spec.operandBytes()));
   }
   return streams;
 }
@@ -103,39 +106,68 @@ GemmEmitter::Side GemmEmitter::rhsOf(const Tile &tile, Val step) {
 }
 
 GemmEmitter::Side GemmEmitter::lhsOf(const Tile &tile, Val step) {
-  if (spec.packsLhs) {
-    Val packed = b.imul(table.field(step, &GemmStep::packed), spec.tileRows);
-    return {b.at(b.at(b.scratch(spec.packedA), b.imul(tile.index, spec.packedTileStride())), packed),
+  Val packed = table.field(step, &GemmStep::packed);
+  Address scratch = b.scratch(spec.packedA);
+  if (spec.packsLhs && spec.form == GemmForm::TN)
+    return {b.at(b.at(scratch, b.imul(tile.index, spec.packedTileStride())), b.imul(packed, spec.tileRows)),
             b.i64(spec.tileRows), b.i64(1)};
+  if (spec.packsLhs) {
+    Val row = b.imul(tile.index, spec.tileRows * spec.packedRowStride());
+    return {b.at(b.at(scratch, row), packed), b.i64(1), b.i64(spec.packedRowStride())};
   }
   Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
-  Val rowStride = b.i64(1), kStride = b.i64(1);
-  (spec.form == GemmForm::TN ? kStride : rowStride) = table.lhsStride(pair);
-  return {b.at(operand(0, pair), b.iadd(b.imul(tile.row, rowStride), b.imul(begin, kStride))), kStride, rowStride};
+  Val stride = table.lhsStride(pair);
+  if (spec.form == GemmForm::TN)
+    return {b.at(operand(0, pair), b.iadd(tile.row, b.imul(begin, stride))), stride, b.i64(1)};
+  Val first = b.iadd(b.imul(tile.row, stride), begin);
+  return {b.at(operand(0, pair), first, spec.operandBytes()), b.i64(1), stride, spec.operandBytes()};
 }
 
-// The fma chains of one step.
+bool GemmEmitter::readsOddEnds() const {
+  return spec.operands == GemmOperands::Pairs && !spec.packsLhs &&
+         any_of(spec.steps.steps, [](const GemmStep &step) { return step.length % 2 != 0; });
+}
+
+Val GemmEmitter::multiplyAdd(Val factor, Val rhs, Val chain) {
+  if (spec.operands != GemmOperands::Pairs)
+    return b.fma(factor, rhs, chain);
+  auto *pairs = FixedVectorType::get(b.ir().getBFloatTy(), 2 * kLanes);
+  return b.ir().CreateIntrinsic(Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
+                                {chain, b.ir().CreateBitCast(factor, pairs), b.ir().CreateBitCast(rhs, pairs)});
+}
+
+// The chains of one step.
 Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
-  Val length = table.field(step, &GemmStep::length);
+  Type *word = spec.operands == GemmOperands::Pairs ? b.i32Type() : b.f32Type();
   Side left = lhsOf(tile, step), right = rhsOf(tile, step);
   SmallVector<Address> ahead = lhsAhead(tile, step);
-  return b.forLoop(b.i64(0), length, b.i64(1), values, [&](Val k, ValRange chains) {
+  auto advance = [&](Val k, ValRange chains, bool single) {
     Vals rhs, next;
     Address row = b.at(right.begin, b.imul(k, right.kStride));
     for (int64_t v = 0; v < tile.vectors(); ++v)
-      rhs.push_back(b.loadLanes(b.at(row, v * kLanes), spec.packsRhs ? nullptr : columnMask(tile, v)));
+      rhs.push_back(b.loadLanes(b.at(row, v * kLanes), word, spec.packsRhs ? nullptr : columnMask(tile, v)));
     for (int64_t v = 0; v < tile.vectors(); ++v)
       b.prefetch(b.at(b.at(row, b.imul(right.kStride, kRowsAhead)), v * kLanes));
     for (Address lower : ahead)
       b.prefetch(b.at(lower, k));
     Address column = b.at(left.begin, b.imul(k, left.kStride));
     for (int64_t r = 0; r < tile.rows; ++r) {
-      Val factor = b.broadcast(b.at(column, b.imul(left.stride, r)));
+      Address at = b.at(column, b.imul(left.stride, r), left.bytes);
+      Val factor =
+          single ? b.ir().CreateZExt(b.load(at, b.ir().getInt16Ty(), 2), word) : b.load(at, word, unsigned(left.bytes));
+      factor = b.splat(factor);
       for (int64_t v = 0; v < tile.vectors(); ++v)
-        next.push_back(b.fma(factor, rhs[size_t(v)], chains[size_t(r * tile.vectors() + v)]));
+        next.push_back(multiplyAdd(factor, rhs[size_t(v)], chains[size_t(r * tile.vectors() + v)]));
     }
     return next;
-  });
+  };
+  Val rows = table.field(step, &GemmStep::rows);
+  Val whole = readsOddEnds() ? b.idiv(table.field(step, &GemmStep::length), 2) : rows;
+  Vals chains =
+      b.forLoop(b.i64(0), whole, b.i64(1), values, [&](Val k, ValRange carried) { return advance(k, carried, false); });
+  if (!readsOddEnds())
+    return chains;
+  return b.ifElse(b.ilt(whole, rows), [&] { return advance(whole, chains, true); }, [&] { return chains; });
 }
 
 // The value of a step's segment and of the finished subtrees left of it, ascending.

@@ -225,8 +225,8 @@ Val KernelBuilder::loadMasked(Address from, FixedVectorType *type, Val mask) {
     std::iota(first.begin(), first.end(), 0);
     mask = builder.CreateShuffleVector(mask, first);
   }
-  return belongs(builder.CreateMaskedLoad(type, from.pointer, Align(4), mask, Constant::getNullValue(type)),
-                 from.memory);
+  Align align(std::min<uint64_t>(type->getScalarSizeInBits() / 8, 4));
+  return belongs(builder.CreateMaskedLoad(type, from.pointer, align, mask, Constant::getNullValue(type)), from.memory);
 }
 
 void KernelBuilder::storeLanes(Address to, Val value, Val mask) {

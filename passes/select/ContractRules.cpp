@@ -7,9 +7,6 @@ namespace recipe::select {
 
 static LogicalResult contract(Operation *op, const step::TargetInfo &target, KernelPlan &plan) {
   auto contract = cast<train::ContractOp>(op);
-  Type elementType = cast<RankedTensorType>(contract.getLhs()[0].getType()).getElementType();
-  if (!elementType.isF32())
-    return op->emitError("no kernel rule covers contractions but those of f32, got ") << elementType;
   auto elements = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
   GemmShape shape;
   shape.form = contract.getForm();
@@ -19,6 +16,7 @@ static LogicalResult contract(Operation *op, const step::TargetInfo &target, Ker
     shape.k.push_back(elements(lhs) / shape.m);
   shape.segments.assign(contract.getSegments().begin(), contract.getSegments().end());
   shape.accumulator = contract.getAccumulator() != nullptr;
+  shape.bf16 = cast<RankedTensorType>(contract.getLhs()[0].getType()).getElementType().isBF16();
 
   Launch launch = gemmLaunch(op->getContext(), shape, target);
   for (unsigned i = 0; i < op->getNumOperands(); ++i)

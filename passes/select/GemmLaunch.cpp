@@ -26,15 +26,46 @@ struct Blocking {
 
 bool isWide(const step::TargetInfo &target) { return target.vectorBits >= kLanes * 32; }
 
+GemmOperands operandsOf(const GemmShape &shape, const step::TargetInfo &target) {
+  return !shape.bf16 ? GemmOperands::F32 : target.dotsBF16 ? GemmOperands::Pairs : GemmOperands::Widened;
+}
+
+int64_t totalK(const GemmShape &shape) { return std::accumulate(shape.k.begin(), shape.k.end(), int64_t(0)); }
+
+// Of the packing buffers, and of the loop over K.
+int64_t totalRows(const GemmShape &shape, const step::TargetInfo &target) {
+  int64_t rows = 0;
+  for (size_t i = 0; i < shape.segments.size(); i += 2)
+    rows += packedRows(operandsOf(shape, target), shape.segments[i + 1] - shape.segments[i]);
+  return rows;
+}
+
+// Form tn reads the left operand down its columns. It is packed unless L2 holds it, with as much beside it: then half
+// of each cache line read in vain costs less than packing. bf16 is packed as the chains take it.
+bool packsLhs(const GemmShape &shape, const step::TargetInfo &target) {
+  bool tn = shape.form == train::ContractForm::TN;
+  switch (operandsOf(shape, target)) {
+  case GemmOperands::F32:
+    return tn && totalK(shape) * shape.m * 4 > target.l2Bytes / 2;
+  case GemmOperands::Widened:
+    return true;
+  case GemmOperands::Pairs:
+    return tn;
+  }
+}
+
+// The right operand's rows are read where they are when few tiles use them again.
+bool packsRhs(const GemmShape &shape) { return shape.bf16 || shape.form == train::ContractForm::NT || shape.m > 128; }
+
 // As many accumulators as the registers hold, next to a row of the right operand and one broadcast value: the larger
 // the tile, the fewer loads for a multiply-add. Rows of the left operand that lie multiples of 4 KiB apart share a set
 // of L1, which holds eight of them beside the right operand's.
 Tile chooseTile(const GemmShape &shape, const step::TargetInfo &target) {
   int64_t registersPerVector = std::max<int64_t>(1, kLanes * 32 / target.vectorBits);
   int64_t vectors = isWide(target) && target.vectorRegisters >= 32 ? 2 : 1;
-  int64_t mostRows = 14;
-  bool rowsCollide = llvm::any_of(shape.k, [](int64_t k) { return k * 4 % 4096 == 0; });
-  if (rowsCollide && shape.form != train::ContractForm::TN) {
+  int64_t mostRows = 14, bytes = shape.bf16 ? 2 : 4;
+  bool rowsCollide = llvm::any_of(shape.k, [&](int64_t k) { return k * bytes % 4096 == 0; });
+  if (rowsCollide && shape.form != train::ContractForm::TN && !packsLhs(shape, target)) {
     mostRows = 8;
     if (vectors == 2 && (shape.n % (3 * kLanes) == 0 || shape.n >= 30 * kLanes))
       vectors = 3;
@@ -43,25 +74,17 @@ Tile chooseTile(const GemmShape &shape, const step::TargetInfo &target) {
   return {std::clamp<int64_t>((target.vectorRegisters - registersPerRow - 1) / registersPerRow, 1, mostRows), vectors};
 }
 
-int64_t totalK(const GemmShape &shape) { return std::accumulate(shape.k.begin(), shape.k.end(), int64_t(0)); }
-
-// Form tn reads the left operand down its columns. It is packed unless L2 holds it, with as much beside it: then half
-// of each cache line read in vain costs less than packing.
-bool packsLhs(const GemmShape &shape, const step::TargetInfo &target) {
-  return shape.form == train::ContractForm::TN && totalK(shape) * shape.m * 4 > target.l2Bytes / 2;
-}
-
-// The right operand's rows are read where they are when few tiles use them again.
-bool packsRhs(const GemmShape &shape) { return shape.form == train::ContractForm::NT || shape.m > 128; }
-
-// The panels of a block take at most three quarters of L2; fewer where tiles of the left operand lie beside them.
+// The panels of a block take at most three quarters of L2; fewer where packed rows of the left operand lie beside them.
 int64_t chooseKBlock(const GemmShape &shape, int64_t columns, const step::TargetInfo &target) {
   int64_t fits = target.l2Bytes * 3 / 4 / (4 * columns);
-  return std::min(totalK(shape), std::clamp<int64_t>(fits, 128, packsLhs(shape, target) ? 512 : 768) / 8 * 8);
+  return std::min(std::max<int64_t>(totalRows(shape, target), 1),
+                  std::clamp<int64_t>(fits, 128, packsLhs(shape, target) ? 512 : 768) / 8 * 8);
 }
 
-int64_t pendingBytes(const GemmShape &shape, const Tile &tile, const Blocking &blocking) {
-  GemmSteps steps(shape.segments, int64_t(shape.k.size()), blocking.kBlock, shape.accumulator);
+int64_t pendingBytes(const GemmShape &shape, const Tile &tile, const Blocking &blocking,
+                     const step::TargetInfo &target) {
+  GemmSteps steps(shape.segments, int64_t(shape.k.size()), blocking.kBlock, shape.accumulator,
+                  operandsOf(shape, target));
   return steps.pendingBytes(blocking.rows / tile.rows * (blocking.columns / tile.columns()), tile.floats());
 }
 
@@ -76,12 +99,13 @@ struct ElementCosts {
 double launchTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
   constexpr double kStart = 30000;
   const ElementCosts costs = isWide(target) ? ElementCosts{30, 16, 40} : ElementCosts{12, 4, 10};
-  double k = double(totalK(shape)), rows = double(blocking.rows), columns = double(blocking.columns);
+  double k = double(totalK(shape)), chain = double(totalRows(shape, target)), rows = double(blocking.rows),
+         columns = double(blocking.columns);
   double perRow = packsLhs(shape, target) ? costs.pack : costs.stream;
   double perColumn = packsRhs(shape) ? costs.pack : costs.stream;
-  double passes = double(llvm::divideCeil(totalK(shape), blocking.kBlock));
-  double group =
-      k * (rows * columns + columns * perColumn + rows * perRow) + rows * columns * costs.result * passes + kStart;
+  double passes = double(llvm::divideCeil(totalRows(shape, target), blocking.kBlock));
+  double group = chain * rows * columns + k * (columns * perColumn + rows * perRow) +
+                 rows * columns * costs.result * passes + kStart;
   int64_t groups = llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns);
   double sum = 0;
   for (int64_t threads = 1; threads <= target.maxThreads; threads *= 2)
@@ -107,7 +131,7 @@ Blocking chooseBlocking(const GemmShape &shape, const Tile &tile, const step::Ta
     for (int64_t columns : sizes(shape.n, tile.columns(), 64, kMostColumns)) {
       Blocking blocking{rows, columns, chooseKBlock(shape, columns, target)};
       double time = launchTime(shape, blocking, target);
-      if ((best.rows == 0 || time < bestTime) && pendingBytes(shape, tile, blocking) <= kMostPendingBytes)
+      if ((best.rows == 0 || time < bestTime) && pendingBytes(shape, tile, blocking, target) <= kMostPendingBytes)
         best = blocking, bestTime = time;
     }
   return best;
@@ -119,9 +143,13 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   Tile tile = chooseTile(shape, target);
   Blocking blocking = chooseBlocking(shape, tile, target);
   int64_t kBlock = blocking.kBlock;
-  // Scratch, in floats: panels of the right operand, tiles of a transposed left one, pending segments.
-  int64_t panels = packsRhs(shape) ? blocking.columns / tile.columns() * (kBlock + 9) * tile.columns() : 0;
-  int64_t rows = packsLhs(shape, target) ? blocking.rows / tile.rows * (kBlock * tile.rows + kLanes) : 0;
+  // Scratch, in words of 32 bits: panels of the right operand, tiles or rows of the left one, pending segments.
+  GemmOperands operands = operandsOf(shape, target);
+  int64_t panelRows = kBlock + panelPadding(operands), panels = packsRhs(shape) ? blocking.columns * panelRows : 0;
+  int64_t rows = 0;
+  if (packsLhs(shape, target))
+    rows = shape.form == train::ContractForm::TN ? blocking.rows / tile.rows * (kBlock * tile.rows + kLanes)
+                                                 : blocking.rows * (kBlock + kLanes);
   int64_t packedRows = panels * 4, pending = llvm::alignTo((panels + rows) * 4, 64);
 
   Builder b(context);
@@ -129,6 +157,7 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   launch.family = "gemm";
   auto set = [&](StringRef name, Attribute value) { launch.spec.push_back(b.getNamedAttr(name, value)); };
   set("form", b.getI64IntegerAttr(int64_t(shape.form)));
+  set("operands", b.getI64IntegerAttr(int64_t(operands)));
   set("m", b.getI64IntegerAttr(shape.m));
   set("n", b.getI64IntegerAttr(shape.n));
   set("k", b.getDenseI64ArrayAttr(shape.k));
@@ -142,10 +171,10 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   set("scratch", b.getDenseI64ArrayAttr({packedRows, pending}));
   launch.workgroups = llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns);
   int64_t k = totalK(shape);
-  launch.scratchBytes = pending + pendingBytes(shape, tile, blocking);
+  launch.scratchBytes = pending + pendingBytes(shape, tile, blocking, target);
   launch.bytes = 4 * shape.m * shape.n * (1 + int64_t(shape.accumulator));
   launch.flops = 2 * shape.m * shape.n * k;
-  launch.bytes += 4 * k * (shape.m + shape.n);
+  launch.bytes += (shape.bf16 ? 2 : 4) * k * (shape.m + shape.n);
   return launch;
 }
 

@@ -13,6 +13,7 @@ struct GemmShape {
   llvm::SmallVector<int64_t> k;        // of each pair
   llvm::SmallVector<int64_t> segments; // [segment][pair][2]
   bool accumulator = false;            // chains start from an operand, which may be the result
+  bool bf16 = false;                   // left and right operands; all else is f32
 };
 
 // Everything but the arguments: left operands, right operands, the accumulator if there is one, the result.

@@ -1,11 +1,13 @@
 // Speed of contract's kernels on one thread, as a share of the peak measured in the same run, and what more threads
 // gain.
 //
-//   gemm-bench [filter [seconds per line [threads]]]      filter: part of a line's name
+//   gemm-bench [filter [seconds per line [threads [target.arch]]]]      filter: part of a line's name
 //
 // The clock of a virtual machine wanders by several percent within a second. So windows that measure the peak lie
 // between the workgroups of a launch: "best" is the best launch over the best mean peak of a launch, the median is that
-// of each launch over its own. With two threads or more, launches alternate between one thread and all of them.
+// of each launch over its own. With two threads or more, launches alternate between one thread and all of them. Kernels
+// are compiled for as many threads as there are CPUs. The peak of bf16 is that of the instruction its kernels use:
+// vdpbf16ps or, where that is slower, fma.
 #include "compiler/target/cpu/Compile.h"
 #include "compiler/target/cpu/Target.h"
 #include "dialects/train/Segments.h"
@@ -34,6 +36,7 @@ struct Line {
 // Lines that have a mean together.
 struct Group {
   std::string name;
+  bool bf16;
   std::vector<Line> lines;
 
   void add(const char *form, int64_t m, int64_t n, int64_t k, int64_t segments = 1, bool accumulator = false) {
@@ -42,24 +45,27 @@ struct Group {
     shape.m = m, shape.n = n, shape.k = {k};
     shape.segments = train::paddedSegments(k, segments);
     shape.accumulator = accumulator;
-    std::string line = std::string(form) + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
+    shape.bf16 = bf16;
+    std::string line = (bf16 ? "bf16 " : "f32 ") + std::string(form) + " " + std::to_string(m) + "x" +
+                       std::to_string(n) + "x" + std::to_string(k);
     if (segments > 1)
       line += " segments " + std::to_string(segments);
     lines.push_back({line + (accumulator ? " accumulate" : ""), shape});
   }
 };
 
-std::vector<Group> groups() {
-  std::vector<Group> all;
+// Plain products of many shapes, and what a step of GPT-2 runs.
+void addGroups(bool bf16, std::vector<Group> &all) {
   constexpr int64_t kShapes[][3] = {{512, 768, 768},    {512, 3072, 768}, {512, 768, 3072}, {768, 3072, 512},
                                     {1024, 50257, 768}, {64, 512, 64},    {64, 64, 512}};
+  std::string type = bf16 ? "bf16, " : "f32, ";
   for (int64_t segments : {1, 8}) {
-    Group &shapes = all.emplace_back(Group{segments == 1 ? "shapes, one segment" : "shapes, eight segments", {}});
+    Group &shapes = all.emplace_back(Group{type + (segments == 1 ? "one segment" : "eight segments"), bf16, {}});
     for (auto [m, n, k] : kShapes)
       for (const char *form : {"nn", "nt", "tn"})
         shapes.add(form, m, n, k, segments);
   }
-  Group &model = all.emplace_back(Group{"GPT-2, 4096 tokens", {}});
+  Group &model = all.emplace_back(Group{type + "GPT-2, 4096 tokens", bf16, {}});
   for (const char *form : {"nn", "nt"}) {
     model.add(form, 4096, 768, 768);
     model.add(form, 4096, 3072, 768);
@@ -72,7 +78,6 @@ std::vector<Group> groups() {
   model.add("nt", 512, 50257, 768); // a chunk of the loss
   model.add("nn", 512, 768, 50257, 8);
   model.add("tn", 50257, 768, 512, 1, true);
-  return all;
 }
 
 // A line's kernel, and memory to run it in.
@@ -82,7 +87,7 @@ public:
       : workgroups(launch.workgroups), scratchBytes(launch.scratchBytes), flops(double(launch.flops)), loaded(object),
         kernel(loaded.kernel("gemm")), stride(int64_t(llvm::alignTo(scratchBytes, 4096))), lhs(shape.m * shape.k[0]),
         rhs(shape.n * shape.k[0]), result(shape.m * shape.n), scratch(threads * stride / 4 + 1) {
-    lhs.fill(1), rhs.fill(2);
+    lhs.fill(1, shape.bf16), rhs.fill(2, shape.bf16);
     buffers = {lhs.data, rhs.data, result.data};
     if (shape.accumulator)
       buffers.push_back(result.data);
@@ -90,12 +95,12 @@ public:
   }
 
   // FLOP/s of a millisecond or more of launches on this thread, and the mean peak of windows between their workgroups.
-  std::pair<double, double> rateAndPeak(bool wide) {
+  std::pair<double, double> rateAndPeak(double (*measurePeak)()) {
     double seconds = 0, peakSeconds = 0, windows = 0;
     int64_t launches = 0;
     for (; seconds < 1e-3; ++launches)
       for (int64_t w = 0, next = 0; w < workgroups; w = next) {
-        peakSeconds += 1 / bench::measurePeak(wide), ++windows;
+        peakSeconds += 1 / measurePeak(), ++windows;
         seconds += bench::undisturbedSeconds([&] {
           next = w;
           for (double begin = bench::wallSeconds(); next < workgroups && bench::wallSeconds() - begin < 2e-4;)
@@ -130,7 +135,12 @@ struct Machine {
   step::TargetInfo target;
   double seconds; // for a line
   int threads;
-  bool wide() const { return target.vectorBits >= 512; }
+  double (*peakOf(bool bf16) const)() {
+    if (bf16 && target.dotsBF16)
+      return bench::measureDotPeak;
+    return target.vectorBits >= 512 ? +[] { return bench::measurePeak(true); }
+                                    : +[] { return bench::measurePeak(false); };
+  }
 };
 
 double median(std::vector<double> values) {
@@ -143,12 +153,12 @@ struct Measured {
   double best = 0, median = 0, gainBest = 0, gainMedian = 0;
 };
 
-Measured measure(Runnable &runnable, const Machine &machine) {
+Measured measure(Runnable &runnable, bool bf16, const Machine &machine) {
   Measured result;
   std::vector<double> shares;
   double bestRate = 0, bestPeak = 0, start = bench::cpuSeconds();
   while (shares.size() < 3 || bench::cpuSeconds() - start < machine.seconds) {
-    auto [rate, peak] = runnable.rateAndPeak(machine.wide());
+    auto [rate, peak] = runnable.rateAndPeak(machine.peakOf(bf16));
     bestRate = std::max(bestRate, rate), bestPeak = std::max(bestPeak, peak);
     shares.push_back(rate / peak);
   }
@@ -180,7 +190,7 @@ std::optional<Measured> run(const Line &line, const Machine &machine) {
     return std::nullopt;
   }
   Runnable runnable(line.shape, launch, *object, machine.threads);
-  Measured measured = measure(runnable, machine);
+  Measured measured = measure(runnable, line.shape.bf16, machine);
   std::printf("%-34s %5.1f %% of peak (median %5.1f)", line.name.c_str(), 100 * measured.best, 100 * measured.median);
   if (machine.threads > 1)
     std::printf("   %d threads %4.2f x one (median %4.2f)", machine.threads, measured.gainBest, measured.gainMedian);
@@ -216,12 +226,7 @@ bool run(const Group &group, llvm::StringRef filter, const Machine &machine) {
 } // namespace
 
 int main(int argc, char **argv) {
-  llvm::Expected<step::TargetInfo> target = cpu::resolveTarget("native", int64_t(rt::allowedCpus().size()));
-  if (!target) {
-    std::fprintf(stderr, "%s\n", llvm::toString(target.takeError()).c_str());
-    return 1;
-  }
-  Machine machine{*target, 1.0, 1};
+  Machine machine{{}, 1.0, 1};
   if (argc > 2 && (llvm::StringRef(argv[2]).getAsDouble(machine.seconds) || !(machine.seconds > 0))) {
     std::fprintf(stderr, "gemm-bench: the seconds per line must be a number above 0, got: %s\n", argv[2]);
     return 1;
@@ -230,13 +235,25 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "gemm-bench: the threads must be a number of 1 or more, got: %s\n", argv[3]);
     return 1;
   }
+  llvm::Expected<step::TargetInfo> target =
+      cpu::resolveTarget(argc > 4 ? argv[4] : "native", int64_t(rt::allowedCpus().size()));
+  if (!target) {
+    std::fprintf(stderr, "%s\n", llvm::toString(target.takeError()).c_str());
+    return 1;
+  }
+  machine.target = *target;
   rt::KernelFloatingPoint mode;
-  std::vector<double> peaks(200);
-  for (double &peak : peaks)
-    peak = bench::measurePeak(machine.wide());
-  std::printf("%s, peak %.1f GFLOP/s (median %.1f)\n\n", target->cpu.c_str(), *llvm::max_element(peaks) * 1e-9,
-              median(peaks) * 1e-9);
-  for (const Group &group : groups())
+  auto best = [](double (*peak)()) {
+    double best = 0;
+    for (int i = 0; i < 200; ++i)
+      best = std::max(best, peak());
+    return best * 1e-9;
+  };
+  std::printf("%s, peak %.1f GFLOP/s, of vdpbf16ps %.1f\n\n", target->cpu.c_str(), best(machine.peakOf(false)),
+              best(bench::measureDotPeak));
+  std::vector<Group> groups;
+  addGroups(false, groups), addGroups(true, groups);
+  for (const Group &group : groups)
     if (!run(group, argc > 1 ? argv[1] : "", machine))
       return 1;
   return 0;

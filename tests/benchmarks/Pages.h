@@ -18,11 +18,17 @@ struct Pages {
   ~Pages() { std::free(data); }
   Pages(const Pages &) = delete;
   Pages &operator=(const Pages &) = delete;
-  // Numbers from -0.5 to 0.5.
-  void fill(uint32_t seed) {
+  // Numbers from -0.5 to 0.5; two bf16 in place of a float where wanted.
+  void fill(uint32_t seed, bool bf16 = false) {
     for (size_t i = 0; i < bytes / 4; ++i) {
       seed = seed * 1664525u + 1013904223u;
       data[i] = float(int32_t(seed) >> 8) * 0x1p-24f;
+      if (bf16) {
+        uint32_t bits;
+        std::memcpy(&bits, &data[i], 4);
+        bits = (bits & 0xffff0000u) | (bits >> 16);
+        std::memcpy(&data[i], &bits, 4);
+      }
     }
   }
   size_t bytes;

@@ -1,6 +1,7 @@
 // Native kernels against the reference meaning, bit for bit. Each table is a list of ops at odd sizes.
 #include "compiler/target/cpu/Target.h"
 #include "tests/numerics/KernelTables.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace recipe;
 using namespace recipe::test;
@@ -26,11 +27,30 @@ TEST_P(KernelTable, Avx512IsExact) {
     expectCompiles(GetParam(), targetOf("x86-64-v4"));
 }
 
+// Both forms of bf16 kernels, whichever is the faster one here.
+class BF16Table : public testing::TestWithParam<KernelCase> {};
+
+TEST_P(BF16Table, PairsAreExact) {
+  step::TargetInfo target = targetOf("native");
+  if (!llvm::is_contained(target.features, "avx512bf16"))
+    return expectCompiles(GetParam(), targetOf("znver4"));
+  target.dotsBF16 = true;
+  expectNativeIsExact(GetParam(), target);
+}
+
+TEST_P(BF16Table, WidenedIsExact) {
+  step::TargetInfo target = targetOf("native");
+  target.dotsBF16 = false;
+  expectNativeIsExact(GetParam(), target);
+}
+
 std::string nameOf(const testing::TestParamInfo<KernelCase> &info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Elementwise, KernelTable, testing::ValuesIn(elementwiseCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Rows, KernelTable, testing::ValuesIn(rowCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Contract, KernelTable, testing::ValuesIn(contractCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(ContractBF16, KernelTable, testing::ValuesIn(bf16ContractCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Contract, BF16Table, testing::ValuesIn(bf16ContractCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Loss, KernelTable, testing::ValuesIn(lossCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Attention, KernelTable, testing::ValuesIn(attentionCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Fused, KernelTable, testing::ValuesIn(fusedCases()), nameOf);

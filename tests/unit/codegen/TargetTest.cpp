@@ -40,6 +40,11 @@ TEST(Target, FeaturesOfNamedCpus) {
   EXPECT_EQ(resolved("znver1").features, resolved("haswell").features);
   EXPECT_TRUE(has(resolved("sapphirerapids"), "avx512bf16"));
   EXPECT_FALSE(has(resolved("skylake-avx512"), "avx512bf16"));
+  EXPECT_TRUE(resolved("znver4").dotsBF16);
+  EXPECT_FALSE(resolved("sapphirerapids").dotsBF16);
+  EXPECT_FALSE(resolved("znver3").dotsBF16);
+  EXPECT_EQ(resolved("sapphirerapids").l2Bytes, 2 << 20);
+  EXPECT_EQ(resolved("znver4").l2Bytes, 1 << 20);
   // AVX-512 without its byte, word and 256-bit forms is not used.
   EXPECT_FALSE(has(resolved("knl"), "avx512f"));
   EXPECT_EQ(resolved("knl").vectorBits, 256);
