@@ -8,6 +8,7 @@
 #define PASSES_GEMMSTEPS_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -34,14 +35,22 @@ inline int64_t panelPadding(GemmOperands operands) { return operands == GemmOper
 
 struct GemmStep {
   enum Start : int64_t { Zero, Continue, Accumulator };
-  static constexpr int64_t kToResult = -1;
   int64_t pair, begin, length; // K range [begin, begin + length) of the pair
   int64_t rows;                // of the packing buffers
   int64_t packed = 0;          // the first of them
   int64_t start = Continue;    // what the chain starts from; Continue: the level where it rests
-  int64_t merges = 0;          // bit l: then value = pending[l] + value; ascending
-  int64_t zeros = 0;          // bit l: then value = value + 0.0, for a subtree of empty segments; ascending with merges
-  int64_t target = kToResult; // pending level that takes the value, or kToResult
+  int64_t end = 0;             // what happens to its value: number in GemmSteps::ends
+};
+
+// What happens to the value of a step: levels l ascending, value = pending[l] + value where bit l of `merges` is set,
+// value = value + 0.0 (a subtree of empty segments) where that of `zeros` is; then it goes to a level or to the result.
+struct GemmStepEnd {
+  static constexpr int64_t kToResult = -1;
+  int64_t merges = 0, zeros = 0;
+  int64_t target = kToResult;
+  bool operator==(const GemmStepEnd &other) const {
+    return merges == other.merges && zeros == other.zeros && target == other.target;
+  }
 };
 
 class GemmSteps {
@@ -62,20 +71,22 @@ public:
       // A binary counter: the one bits of `segment` are the pending subtrees, the trailing ones are complete. The last
       // segment takes all; what is right of it is empty.
       int64_t trailingOnes = llvm::countr_one(uint64_t(segment));
+      bool takesAll = segment == last;
+      GemmStepEnd end{takesAll ? segment : (int64_t(1) << trailingOnes) - 1, takesAll ? (count - 1) & ~segment : 0,
+                      takesAll ? GemmStepEnd::kToResult : trailingOnes};
+      pendingLevels = std::max(pendingLevels, end.target + 1);
       for (size_t step = first; step + 1 < steps.size(); ++step)
-        steps[step].target = kRests;
-      steps.back().merges = segment == last ? segment : (int64_t(1) << trailingOnes) - 1;
-      steps.back().zeros = segment == last ? (count - 1) & ~segment : 0;
-      steps.back().target = segment == last ? GemmStep::kToResult : trailingOnes;
-      pendingLevels = std::max(pendingLevels, steps.back().target + 1);
+        steps[step].end = numberOf({0, 0, kRests});
+      steps.back().end = numberOf(end);
     }
-    for (GemmStep &step : steps)
-      if (step.target == kRests)
-        step.target = restLevel();
+    for (GemmStepEnd &end : ends)
+      if (end.target == kRests)
+        end.target = restLevel();
     group(kBlock);
   }
 
   llvm::SmallVector<GemmStep> steps;
+  llvm::SmallVector<GemmStepEnd> ends;
   llvm::SmallVector<int64_t> groups; // first step of each group, and the number of steps
   llvm::SmallVector<bool> crossing;  // of each level: it crosses from group to group
   int64_t pendingLevels = 0;         // the first levels; the last is where chains rest, if they do
@@ -100,6 +111,13 @@ private:
     return last;
   }
 
+  int64_t numberOf(const GemmStepEnd &end) {
+    auto found = llvm::find(ends, end);
+    if (found == ends.end())
+      found = ends.insert(found, end);
+    return found - ends.begin();
+  }
+
   // Into steps as equal as they can be; pairs stay together.
   void cut(int64_t pair, int64_t begin, int64_t end, int64_t kBlock) {
     int64_t length = end - begin, unit = operands == GemmOperands::F32 ? 1 : 2, units = llvm::divideCeil(length, unit);
@@ -119,19 +137,20 @@ private:
         groups.push_back(int64_t(index));
         packed = 0;
       }
+      const GemmStepEnd &end = ends[size_t(step.end)];
       step.packed = packed;
       packed += step.rows;
       auto reads = [&](size_t level) {
-        return int64_t(level) == restLevel() ? step.start == GemmStep::Continue : (step.merges >> level & 1) != 0;
+        return int64_t(level) == restLevel() ? step.start == GemmStep::Continue : (end.merges >> level & 1) != 0;
       };
       for (size_t level = 0; level < writtenIn.size(); ++level)
         if (reads(level) && writtenIn[level] != groups.size())
           crossing[level] = true;
-      if (step.target == GemmStep::kToResult)
+      if (end.target == GemmStepEnd::kToResult)
         continue;
-      if (size_t(step.target) >= writtenIn.size())
-        writtenIn.resize(size_t(step.target) + 1), crossing.resize(size_t(step.target) + 1);
-      writtenIn[size_t(step.target)] = groups.size();
+      if (size_t(end.target) >= writtenIn.size())
+        writtenIn.resize(size_t(end.target) + 1), crossing.resize(size_t(end.target) + 1);
+      writtenIn[size_t(end.target)] = groups.size();
     }
     groups.push_back(int64_t(steps.size()));
   }

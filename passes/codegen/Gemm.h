@@ -112,7 +112,7 @@ private:
   llvm::SmallVector<Address> lhsAhead(const Tile &tile, Val step);
   Vals chainTile(const Tile &tile, Val step, ValRange values);
   Val multiplyAdd(Val factor, Val rhs, Val chain);
-  Vals mergeSegments(const Tile &tile, Val step, ValRange values);
+  void endStep(const Tile &tile, const GemmStepEnd &end, ValRange values);
   void finishTile(const Tile &tile, Val step, ValRange values);
   Vals loadAccumulator(const Tile &tile);
   Vals loadLevel(const Tile &tile, int64_t level);

@@ -170,43 +170,42 @@ Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
   return b.ifElse(b.ilt(whole, rows), [&] { return advance(whole, chains, true); }, [&] { return chains; });
 }
 
-// The value of a step's segment and of the finished subtrees left of it, ascending.
-Vals GemmEmitter::mergeSegments(const Tile &tile, Val step, ValRange values) {
+void GemmEmitter::endStep(const Tile &tile, const GemmStepEnd &end, ValRange values) {
   Vals merged(values.begin(), values.end());
-  Val merges = table.field(step, &GemmStep::merges), zeros = table.field(step, &GemmStep::zeros);
-  auto when = [&](Val levels, int64_t level, function_ref<Val(Val value, int64_t i)> change) {
-    Val wanted = b.ir().CreateICmpNE(b.ir().CreateAnd(levels, uint64_t(1) << level), b.i64(0));
-    merged = b.ifElse(
-        wanted,
-        [&] {
-          Vals changed;
-          for (auto [i, value] : enumerate(merged))
-            changed.push_back(change(value, int64_t(i)));
-          return changed;
-        },
-        [&] { return merged; });
-  };
-  int64_t pending = spec.steps.pendingLevels;
-  int64_t levels = std::max(pending, int64_t(llvm::bit_width(uint64_t(spec.steps.steps.back().zeros))));
-  for (int64_t level = 0; level < levels; ++level) {
-    if (level < pending)
-      when(merges, level,
-           [&](Val value, int64_t i) { return b.add(b.loadLanes(b.at(levelAt(tile, level), i * kLanes)), value); });
-    when(zeros, level, [&](Val value, int64_t) { return b.add(value, b.lanes(0.0)); });
-  }
-  return merged;
+  for (int64_t level = 0; (end.merges | end.zeros) >> level; ++level)
+    for (auto [i, value] : enumerate(merged)) {
+      if (end.merges >> level & 1)
+        value = b.add(b.loadLanes(b.at(levelAt(tile, level), int64_t(i) * kLanes)), value);
+      if (end.zeros >> level & 1)
+        value = b.add(value, b.lanes(0.0));
+    }
+  if (end.target == GemmStepEnd::kToResult)
+    return storeResult(tile, merged);
+  Address to = levelAt(tile, end.target);
+  for (auto [i, value] : enumerate(merged))
+    b.storeLanes(b.at(to, int64_t(i) * kLanes), value);
 }
 
+// The loop over K is long: a branch after it is mispredicted, whatever pattern it has. So there is one for each kind of
+// end, the frequent ones first.
 void GemmEmitter::finishTile(const Tile &tile, Val step, ValRange values) {
-  Vals merged = mergeSegments(tile, step, values);
-  Val target = table.field(step, &GemmStep::target);
-  b.ifThen(b.ieq(target, b.i64(GemmStep::kToResult)), [&] { storeResult(tile, merged); });
-  for (int64_t level = 0; level < spec.steps.levels(); ++level)
-    b.ifThen(b.ieq(target, b.i64(level)), [&] {
-      Address to = levelAt(tile, level);
-      for (auto [i, value] : enumerate(merged))
-        b.storeLanes(b.at(to, int64_t(i) * kLanes), value);
-    });
+  ArrayRef<GemmStepEnd> ends = spec.steps.ends;
+  Val number = table.field(step, &GemmStep::end);
+  std::function<void(size_t)> from = [&](size_t i) {
+    if (i + 1 == ends.size())
+      return endStep(tile, ends[i], values);
+    b.ifElse(
+        b.ieq(number, b.i64(int64_t(i))),
+        [&] {
+          endStep(tile, ends[i], values);
+          return Vals();
+        },
+        [&] {
+          from(i + 1);
+          return Vals();
+        });
+  };
+  from(0);
 }
 
 void GemmEmitter::emitTile(const Tile &tile, Val firstStep, Val endStep) {
