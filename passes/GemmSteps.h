@@ -83,13 +83,17 @@ public:
       if (end.target == kRests)
         end.target = restLevel();
     group(kBlock);
+    joinPacks();
   }
 
   llvm::SmallVector<GemmStep> steps;
   llvm::SmallVector<GemmStepEnd> ends;
   llvm::SmallVector<int64_t> groups; // first step of each group, and the number of steps
-  llvm::SmallVector<bool> crossing;  // of each level: it crosses from group to group
-  int64_t pendingLevels = 0;         // the first levels; the last is where chains rest, if they do
+  // What is packed at once: neighbouring steps of a group as one. Likewise the first of each group.
+  llvm::SmallVector<GemmStep> packs;
+  llvm::SmallVector<int64_t> packGroups;
+  llvm::SmallVector<bool> crossing; // of each level: it crosses from group to group
+  int64_t pendingLevels = 0;        // the first levels; the last is where chains rest, if they do
   int64_t restLevel() const { return pendingLevels; }
   int64_t levels() const { return int64_t(crossing.size()); }
   int64_t crossingLevels() const { return llvm::count(crossing, true); }
@@ -153,6 +157,22 @@ private:
       writtenIn[size_t(end.target)] = groups.size();
     }
     groups.push_back(int64_t(steps.size()));
+  }
+
+  void joinPacks() {
+    for (size_t group = 0; group + 1 < groups.size(); ++group) {
+      packGroups.push_back(int64_t(packs.size()));
+      for (int64_t i = groups[group]; i < groups[group + 1]; ++i) {
+        const GemmStep &step = steps[size_t(i)];
+        bool first = i == groups[group];
+        if (!first && packs.back().pair == step.pair && packs.back().begin + packs.back().length == step.begin &&
+            (operands == GemmOperands::F32 || packs.back().length % 2 == 0))
+          packs.back().length += step.length, packs.back().rows += step.rows;
+        else
+          packs.push_back(step);
+      }
+    }
+    packGroups.push_back(int64_t(packs.size()));
   }
 };
 

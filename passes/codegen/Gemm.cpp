@@ -48,11 +48,11 @@ void GemmEmitter::emit() {
 
 void GemmEmitter::emitGroup(Val group) {
   Val firstStep = table.groupBegin(group), endStep = table.groupBegin(b.iadd(group, 1));
-  b.forLoop(firstStep, endStep, b.i64(1), [&](Val step) {
+  b.forLoop(table.packGroupBegin(group), table.packGroupBegin(b.iadd(group, 1)), b.i64(1), [&](Val pack) {
     if (spec.packsRhs)
-      packRhs(step);
+      packRhs(pack);
     if (spec.packsLhs)
-      packLhs(step);
+      packLhs(pack);
   });
   forTiles([&](int64_t rows, Val index) {
     Val row = b.iadd(block.row, b.imul(index, spec.tileRows));

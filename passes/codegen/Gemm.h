@@ -57,10 +57,14 @@ public:
   Val field(Val step, int64_t GemmStep::*member);
   // The first step of a group, or the end of the last.
   Val groupBegin(Val group);
+  // The same of what is packed at once.
+  Val packField(Val pack, int64_t GemmStep::*member);
+  Val packGroupBegin(Val group);
   Val lhsStride(Val pair); // elements between rows in memory
   Val rhsStride(Val pair);
 
 private:
+  Val field(llvm::ArrayRef<GemmStep> steps, Val index, int64_t GemmStep::*member);
   Val lookUp(Val index, llvm::ArrayRef<int64_t> column);
   KernelBuilder &b;
   const GemmSpec &spec;
@@ -83,13 +87,13 @@ public:
   void emit();
 
 private:
-  // GemmPack.cpp: fill the packing buffers for one step.
-  void packRhs(Val step);
+  // GemmPack.cpp: fill the packing buffers.
+  void packRhs(Val pack);
   void packRhsRows(Address rhs, Val length, Val stride, Address packed);
   void packRhsColumns(Address rhs, Val length, Val stride, Address packed);
-  void packLhs(Val step);
-  void packLhsTiles(Val step);
-  void packLhsRows(Val step);
+  void packLhs(Val pack);
+  void packLhsTiles(Val pack);
+  void packLhsRows(Val pack);
   // Rows of K go into the buffers one by one or, of bf16, in pairs: units. `single`: a last one without its second
   // term.
   using UnitsBody = llvm::function_ref<void(Val first, Val end, bool single)>;

@@ -16,7 +16,7 @@ void GemmEmitter::forUnits(Val length, UnitsBody body) {
   Val units = b.idiv(length, unitLength());
   b.forLoop(b.i64(0), units, b.i64(kUnitsAtOnce),
             [&](Val first) { body(first, b.imin(b.iadd(first, kUnitsAtOnce), units), false); });
-  if (any_of(spec.steps.steps, [&](const GemmStep &step) { return step.length % unitLength() != 0; }))
+  if (any_of(spec.steps.packs, [&](const GemmStep &pack) { return pack.length % unitLength() != 0; }))
     b.ifThen(b.ilt(b.imul(units, unitLength()), length), [&] { body(units, b.iadd(units, 1), true); });
 }
 
@@ -41,13 +41,13 @@ void GemmEmitter::packUnit(Address from, Val stride, unsigned width, Val mask, b
   b.store(b.at(to, toStride), b.ir().CreateShl(low, 16));
 }
 
-void GemmEmitter::packRhs(Val step) {
-  Val pair = table.field(step, &GemmStep::pair);
-  Val begin = table.field(step, &GemmStep::begin);
-  Val length = table.field(step, &GemmStep::length);
+void GemmEmitter::packRhs(Val pack) {
+  Val pair = table.packField(pack, &GemmStep::pair);
+  Val begin = table.packField(pack, &GemmStep::begin);
+  Val length = table.packField(pack, &GemmStep::length);
   Val stride = table.rhsStride(pair);
   Address rhs = operand(spec.rhsBuffer(), pair);
-  Address packed = b.at(b.scratch(), b.imul(table.field(step, &GemmStep::packed), spec.tileColumns()));
+  Address packed = b.at(b.scratch(), b.imul(table.packField(pack, &GemmStep::packed), spec.tileColumns()));
   if (spec.form == GemmForm::NT)
     packRhsColumns(b.at(rhs, begin, spec.operandBytes()), length, stride, packed);
   else
@@ -80,49 +80,49 @@ void GemmEmitter::packRhsRows(Address rhs, Val length, Val stride, Address packe
   });
 }
 
-// rhs [n][k], `rhs` at column k of row 0: blocks of 8 rows x 8 words are transposed. Columns of a panel beyond N repeat
-// the last: their results are never stored. A last partial block of k writes rows beyond `length`, which the next step
-// overwrites or the panel's end takes.
+// rhs [n][k], `rhs` at column k of row 0: blocks of 16 rows x 4 words are transposed. Columns of a panel beyond N
+// repeat the last: their results are never stored. A last partial block of k writes rows beyond `length`, which the
+// next step overwrites or the panel's end takes.
 void GemmEmitter::packRhsColumns(Address rhs, Val length, Val stride, Address packed) {
   bool f32 = spec.operands == GemmOperands::F32;
-  int64_t blockLength = 8 * 4 / spec.operandBytes(); // elements of 8 words
-  auto *words = FixedVectorType::get(f32 ? b.f32Type() : b.i32Type(), 8);
+  int64_t blockLength = 4 * 4 / spec.operandBytes(); // elements of 4 words
+  auto *words = FixedVectorType::get(f32 ? b.f32Type() : b.i32Type(), 4);
   auto *elements = FixedVectorType::get(f32 ? b.f32Type() : b.ir().getInt16Ty(), unsigned(blockLength));
-  auto storeColumns = [&](Address to, Val rows) {
+  int64_t rowsOfWord = spec.operands == GemmOperands::Widened ? 2 : 1;
+  auto storeColumns = [&](Address to, Val columns) {
     if (spec.operands != GemmOperands::Widened)
-      return b.store(to, rows);
-    b.store(to, b.ir().CreateAnd(rows, 0xffff0000u));
-    b.store(b.at(to, spec.tileColumns()), b.ir().CreateShl(rows, 16));
+      return b.store(to, columns);
+    b.store(to, b.ir().CreateAnd(columns, 0xffff0000u));
+    b.store(b.at(to, spec.tileColumns()), b.ir().CreateShl(columns, 16));
+  };
+  auto sixteenColumns = [&](Val column, bool whole, Address to) {
+    SmallVector<Address> rows;
+    for (int64_t i = 0; i < kLanes; ++i) {
+      Val row = b.iadd(column, i);
+      row = whole ? row : b.imin(row, b.i64(spec.n - 1));
+      rows.push_back(b.at(rhs, b.imul(row, stride), spec.operandBytes()));
+    }
+    auto blockAt = [&](Val k, Val mask) {
+      SmallVector<Val> r;
+      for (Address row : rows) {
+        Address from = b.at(row, k, spec.operandBytes());
+        r.push_back(mask ? b.ir().CreateBitCast(b.loadMasked(from, elements, mask), words)
+                         : b.load(from, words, unsigned(spec.operandBytes())));
+      }
+      Val first = b.imul(b.idiv(k, blockLength / 4), rowsOfWord * spec.tileColumns());
+      for (auto [i, columns] : enumerate(transpose16x4(b, r)))
+        storeColumns(b.at(b.at(to, first), int64_t(i) * rowsOfWord * spec.tileColumns()), columns);
+    };
+    Val end = b.ir().CreateAnd(length, ~uint64_t(blockLength - 1));
+    b.forLoop(b.i64(0), end, b.i64(blockLength), [&](Val k) { blockAt(k, nullptr); });
+    b.ifThen(b.ilt(end, length), [&] { blockAt(end, b.tailMask(b.isub(length, end))); });
   };
   auto panelOf = [&](Val panel, bool whole) {
     Val column = b.iadd(block.column, b.imul(panel, spec.tileColumns()));
     Address to = b.at(packed, b.imul(panel, spec.panelStride()));
-    int64_t columns = whole ? spec.tileColumns() : int64_t(alignTo(spec.n % spec.tileColumns(), kLanes));
-    for (int64_t v = 0; v < columns; v += 8) {
-      SmallVector<Address> rows;
-      for (int64_t i = 0; i < 8; ++i) {
-        Val row = b.iadd(column, v + i);
-        row = whole ? row : b.imin(row, b.i64(spec.n - 1));
-        rows.push_back(b.at(rhs, b.imul(row, stride), spec.operandBytes()));
-      }
-      auto blockAt = [&](Val k, Val mask) {
-        SmallVector<Val> r;
-        for (Address row : rows) {
-          Address from = b.at(row, k, spec.operandBytes());
-          r.push_back(mask ? b.ir().CreateBitCast(b.loadMasked(from, elements, mask), words)
-                           : b.load(from, words, unsigned(spec.operandBytes())));
-        }
-        transpose8x8(b, r);
-        int64_t rowsOfWord = spec.operands == GemmOperands::Widened ? 2 : 1;
-        Val first = b.imul(b.idiv(k, blockLength / 8), rowsOfWord);
-        for (int64_t i = 0; i < 8; ++i)
-          storeColumns(b.at(b.at(to, b.imul(first, spec.tileColumns())), i * rowsOfWord * spec.tileColumns() + v),
-                       r[size_t(i)]);
-      };
-      Val end = b.ir().CreateAnd(length, ~uint64_t(blockLength - 1));
-      b.forLoop(b.i64(0), end, b.i64(blockLength), [&](Val k) { blockAt(k, nullptr); });
-      b.ifThen(b.ilt(end, length), [&] { blockAt(end, b.tailMask(b.isub(length, end))); });
-    }
+    int64_t columns = whole ? spec.tileColumns() : spec.n % spec.tileColumns();
+    for (int64_t v = 0; v < columns; v += kLanes)
+      sixteenColumns(b.iadd(column, v), whole, b.at(to, v));
   };
   Val whole = b.idiv(block.columns, spec.tileColumns());
   b.forLoop(b.i64(0), whole, b.i64(1), [&](Val panel) { panelOf(panel, true); });
@@ -130,17 +130,17 @@ void GemmEmitter::packRhsColumns(Address rhs, Val length, Val stride, Address pa
     b.ifThen(b.ilt(b.imul(whole, spec.tileColumns()), block.columns), [&] { panelOf(whole, false); });
 }
 
-void GemmEmitter::packLhs(Val step) { spec.form == GemmForm::TN ? packLhsTiles(step) : packLhsRows(step); }
+void GemmEmitter::packLhs(Val pack) { spec.form == GemmForm::TN ? packLhsTiles(pack) : packLhsRows(pack); }
 
 // lhs [k][m]: the rows of a tile side by side. Each is stored as a whole vector, whose end the next one overwrites.
-void GemmEmitter::packLhsTiles(Val step) {
-  Val begin = table.field(step, &GemmStep::begin), length = table.field(step, &GemmStep::length);
+void GemmEmitter::packLhsTiles(Val pack) {
+  Val begin = table.packField(pack, &GemmStep::begin), length = table.packField(pack, &GemmStep::length);
   Val stride = b.i64(spec.m);
-  Address lhs = b.at(operand(0, table.field(step, &GemmStep::pair)), b.iadd(b.imul(begin, spec.m), block.row),
+  Address lhs = b.at(operand(0, table.packField(pack, &GemmStep::pair)), b.iadd(b.imul(begin, spec.m), block.row),
                      spec.operandBytes());
-  Address packed = b.at(b.scratch(spec.packedA), b.imul(table.field(step, &GemmStep::packed), spec.tileRows));
+  Address packed = b.at(b.scratch(spec.packedA), b.imul(table.packField(pack, &GemmStep::packed), spec.tileRows));
   int64_t rowsOfUnit = packedRows(spec.operands, unitLength());
-  auto pack = [&](Val first, Val end, Val tile, int64_t rows, bool single) {
+  auto packTile = [&](Val first, Val end, Val tile, int64_t rows, bool single) {
     int64_t width = bit_ceil(uint64_t(rows));
     Val mask = width == rows ? nullptr : b.tailMask(rows);
     b.forLoop(first, end, b.i64(1), [&](Val unit) {
@@ -153,15 +153,15 @@ void GemmEmitter::packLhsTiles(Val step) {
     });
   };
   forUnits(length, [&](Val first, Val end, bool single) {
-    forTiles([&](int64_t rows, Val tile) { pack(first, end, tile, rows, single); });
+    forTiles([&](int64_t rows, Val tile) { packTile(first, end, tile, rows, single); });
   });
 }
 
 // lhs [m][k] of bf16, widened: the terms of each pair swapped. A last vector ends with zeros.
-void GemmEmitter::packLhsRows(Val step) {
-  Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
-  Val length = table.field(step, &GemmStep::length), stride = table.lhsStride(pair);
-  Address packed = b.at(b.scratch(spec.packedA), table.field(step, &GemmStep::packed));
+void GemmEmitter::packLhsRows(Val pack) {
+  Val pair = table.packField(pack, &GemmStep::pair), begin = table.packField(pack, &GemmStep::begin);
+  Val length = table.packField(pack, &GemmStep::length), stride = table.lhsStride(pair);
+  Address packed = b.at(b.scratch(spec.packedA), table.packField(pack, &GemmStep::packed));
   SmallVector<int> swapped;
   for (int lane = 0; lane < kLanes; ++lane)
     swapped.push_back(lane ^ 1);

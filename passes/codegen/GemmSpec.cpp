@@ -19,11 +19,17 @@ GemmSpec::GemmSpec(mlir::DictionaryAttr spec)
     epilogueInputs = int64_t(specInts(epilogue, "inputs").size());
 }
 
-Val GemmStepTable::field(Val step, int64_t GemmStep::*member) {
+Val GemmStepTable::field(ArrayRef<GemmStep> steps, Val index, int64_t GemmStep::*member) {
   SmallVector<int64_t> column;
-  for (const GemmStep &each : spec.steps.steps)
+  for (const GemmStep &each : steps)
     column.push_back(each.*member);
-  return lookUp(step, column);
+  return lookUp(index, column);
+}
+
+Val GemmStepTable::field(Val step, int64_t GemmStep::*member) { return field(spec.steps.steps, step, member); }
+Val GemmStepTable::packField(Val pack, int64_t GemmStep::*member) { return field(spec.steps.packs, pack, member); }
+Val GemmStepTable::packGroupBegin(Val group) {
+  return spec.steps.packs.size() + 1 == spec.steps.packGroups.size() ? group : lookUp(group, spec.steps.packGroups);
 }
 
 Val GemmStepTable::groupBegin(Val group) { return spec.steps.oneStepEach() ? group : lookUp(group, spec.steps.groups); }

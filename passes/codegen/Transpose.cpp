@@ -1,4 +1,5 @@
 #include "passes/codegen/Transpose.h"
+#include <numeric>
 
 using namespace llvm;
 
@@ -19,4 +20,31 @@ void recipe::codegen::transpose8x8(KernelBuilder &b, MutableArrayRef<Val> r) {
     r[i] = shuffle(u[i], u[i + 4], {0, 1, 2, 3, 8, 9, 10, 11});
     r[i + 4] = shuffle(u[i], u[i + 4], {4, 5, 6, 7, 12, 13, 14, 15});
   }
+}
+
+auto recipe::codegen::transpose16x4(KernelBuilder &b, ArrayRef<Val> rows) -> SmallVector<Val, 4> {
+  // Vector i: rows i, i + 4, i + 8, i + 12, which come from memory into their quarters.
+  auto join = [&](Val x, Val y) {
+    SmallVector<int> all(2 * cast<FixedVectorType>(x->getType())->getNumElements());
+    std::iota(all.begin(), all.end(), 0);
+    return b.ir().CreateShuffleVector(x, y, all);
+  };
+  Val r[4];
+  for (size_t i = 0; i < 4; ++i)
+    r[i] = join(join(rows[i], rows[i + 4]), join(rows[i + 8], rows[i + 12]));
+  // Then each quarter is transposed: lanes of x where below 4, of y above.
+  auto inQuarters = [&](Val x, Val y, ArrayRef<int> lanes) {
+    SmallVector<int> all;
+    for (int quarter = 0; quarter < 16; quarter += 4)
+      for (int lane : lanes)
+        all.push_back(quarter + (lane < 4 ? lane : 16 + lane - 4));
+    return b.ir().CreateShuffleVector(x, y, all);
+  };
+  Val low[2], high[2];
+  for (int i = 0; i < 2; ++i) {
+    low[i] = inQuarters(r[2 * i], r[2 * i + 1], {0, 4, 1, 5});
+    high[i] = inQuarters(r[2 * i], r[2 * i + 1], {2, 6, 3, 7});
+  }
+  return {inQuarters(low[0], low[1], {0, 1, 4, 5}), inQuarters(low[0], low[1], {2, 3, 6, 7}),
+          inQuarters(high[0], high[1], {0, 1, 4, 5}), inQuarters(high[0], high[1], {2, 3, 6, 7})};
 }
