@@ -25,6 +25,9 @@ Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend
       options.fusionRules.push_back(std::move(*rules));
     else
       problems.push_back(resolved.errorAt("fusion.rules", "'fusion.rules' " + llvm::toString(rules.takeError())));
+  const frontend::Precision &precision = recipe.precision();
+  options.precision = {precision.compute() == frontend::Precision::bf16,
+                       {precision.keep_fp32().begin(), precision.keep_fp32().end()}};
   options.ranks = recipe.distributed().data_parallel_size();
   options.budget = int64_t(recipe.memory().budget());
   llvm::Expected<step::TargetInfo> target = cpu::resolveTarget(recipe.target().arch(), recipe.target().max_threads());

@@ -21,9 +21,15 @@ struct OptimizerOptions {
   double clip = 1.0; // 0: no clipping
 };
 
+struct PrecisionOptions {
+  bool bf16 = false;
+  std::vector<std::string> keepFp32; // classes and globs
+};
+
 struct Options {
   train::StepFacts facts;
   OptimizerOptions optimizer;
+  PrecisionOptions precision;
   step::TargetInfo target;
   bool fusion = true;                   // rules join ops in kernels
   std::vector<FusionRules> fusionRules; // of the user

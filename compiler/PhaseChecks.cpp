@@ -50,6 +50,52 @@ LogicalResult checkUpdated(ModuleOp module) {
   return needGraphs(module, {"prologue", "train", "update", "init", "eval"});
 }
 
+static bool isBF16(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isBF16();
+}
+
+static LogicalResult checkCasts(train::GraphOp graph) {
+  DenseSet<Value> rounded;
+  for (Operation &op : graph.getBody().front()) {
+    if (llvm::any_of(op.getResults(), isBF16) && !isa<train::CastOp, train::ReadOp>(op))
+      return op.emitError("only casts and working copies are bf16");
+    auto cast = dyn_cast<train::CastOp>(op);
+    if (!cast)
+      continue;
+    if (cast.getX().getDefiningOp<train::CastOp>())
+      return op.emitError("a value must not be cast back");
+    if (!rounded.insert(cast.getX()).second)
+      return op.emitError("a value must be cast once");
+  }
+  return success();
+}
+
+// The names of the variables that a graph writes; without the graph none.
+static llvm::DenseSet<StringRef> writtenBy(ModuleOp module, StringRef graph) {
+  llvm::DenseSet<StringRef> names;
+  if (auto op = module.lookupSymbol<train::GraphOp>(graph))
+    for (auto write : op.getBody().getOps<train::WriteOp>())
+      names.insert(write.getVariable());
+  return names;
+}
+
+LogicalResult checkPrecision(ModuleOp module) {
+  for (auto graph : module.getOps<train::GraphOp>())
+    if (failed(checkCasts(graph)))
+      return failure();
+  llvm::DenseSet<StringRef> updated = writtenBy(module, "update"), refreshed = writtenBy(module, "refresh");
+  for (auto copy : module.getOps<train::VariableOp>()) {
+    if (copy.getRole() != train::Role::Working)
+      continue;
+    if (!refreshed.contains(copy.getSymName()))
+      return copy.emitError("a working copy must be written by @refresh");
+    if (updated.contains(*copy.getOf()) && !updated.contains(copy.getSymName()))
+      return copy.emitError("a working copy must be updated with its parameter");
+  }
+  return success();
+}
+
 LogicalResult checkSharded(ModuleOp module) { return train::verifyLayouts(module, /*requireLayouts=*/true); }
 
 LogicalResult checkFused(ModuleOp module) {

@@ -12,6 +12,9 @@ llvm::LogicalResult checkImported(mlir::ModuleOp module);
 llvm::LogicalResult checkDifferentiated(mlir::ModuleOp module);
 // Every graph of a step is there.
 llvm::LogicalResult checkUpdated(mlir::ModuleOp module);
+// Values in bf16 are casts and working copies, cast once in a graph and never back; every graph that writes a parameter
+// with a working copy writes that, too, @refresh all of them.
+llvm::LogicalResult checkPrecision(mlir::ModuleOp module);
 // Every tensor has a layout, confirmed by its mesh and by the rules of ops. So it is checked after each later phase
 // until plan.
 llvm::LogicalResult checkSharded(mlir::ModuleOp module);

@@ -3,11 +3,14 @@
 #include "compiler/PhaseRunner.h"
 #include "compiler/emit/EmitStep.h"
 #include "compiler/emit/Semantic.h"
+#include "compiler/frontend/Schema.h"
 #include "compiler/target/cpu/Compile.h"
 #include "dialects/dist/Dist.h"
+#include "dialects/train/Names.h"
 #include "models/Models.h"
 #include "passes/Passes.h"
 #include "passes/plan/Certificate.h"
+#include "passes/precision/Policy.h"
 
 using namespace mlir;
 
@@ -34,9 +37,37 @@ Outcome update(Compilation &c) {
   const OptimizerOptions &o = c.options.optimizer;
   if (runPass(c, createUpdatePass({o.beta1, o.beta2, o.eps, o.weightDecay, o.clip})) != Outcome::Done)
     return Outcome::Bug;
-  c.semantic = writeSemantic(*c.module);
   c.flopsPerToken = emit::flopsPerToken(*c.module, c.options.facts);
   c.vocabSize = emit::vocabSize(*c.module);
+  return Outcome::Done;
+}
+
+// "'a'" for the class or operation that `name` was probably meant to be, or nothing.
+std::string didYouMean(const Compilation &c, StringRef name) {
+  std::vector<std::string> known = precision::classNames();
+  c.module->walk([&](train::PrecisionOpInterface op) {
+    if (StringRef opName = train::nameOf(op); !opName.contains('/'))
+      known.push_back(opName.str());
+  });
+  std::string guess = frontend::closest(name.str(), known);
+  return guess.empty() ? "" : ", did you mean " + guess + "?";
+}
+
+Outcome precision(Compilation &c) {
+  const PrecisionOptions &o = c.options.precision;
+  for (const std::string &name : precision::matchNothing(*c.module, o.keepFp32))
+    c.messages.push_back(toString(
+        c.recipe.errorAt("precision.keep_fp32",
+                         "'precision.keep_fp32' must name classes of operations, or the model's operations with * and "
+                         "?, got " +
+                             name + didYouMean(c, name))));
+  if (!c.messages.empty())
+    return Outcome::UserError;
+  PrecisionPassOptions options;
+  options.keepFp32.assign(o.keepFp32.begin(), o.keepFp32.end());
+  if (o.bf16 && runPass(c, createPrecisionPass(options)) != Outcome::Done)
+    return Outcome::Bug;
+  c.semantic = writeSemantic(*c.module);
   return Outcome::Done;
 }
 
@@ -107,13 +138,15 @@ Outcome emitStep(Compilation &c) {
 } // namespace
 
 ArrayRef<Phase> phases() {
-  // Differentiation comes first, on the single-device model, so that nothing after it knows about gradients. Layouts
+  // Differentiation comes first, on the single-device model, so that nothing after it knows about gradients. Casts come
+  // when every op is there, so that each value is cast once for forward and backward. Layouts
   // are assigned before fusion because a collective ends a kernel. Kernels are chosen before memory is planned, since
   // they say how much workspace they need; no code is generated before all of that is known to fit.
   static const Phase table[] = {
       {"import", "recipe and model configuration to forward graphs", import, checkImported},
       {"grad", "forward graph to forward and backward", grad, checkDifferentiated},
       {"update", "optimizer, initial state and schedule", update, checkUpdated},
+      {"precision", "casts to bf16", precision, checkPrecision},
       {"shard", "layouts and collectives", shard, checkSharded},
       {"fuse", "ops to kernel regions", fuse, checkFused},
       {"fold-collectives", "collectives over one rank removed", foldCollectives, checkFused},

@@ -45,6 +45,23 @@ def UpdatePass : Pass<"update", "::mlir::ModuleOp"> {
     Option<"clip", "clip", "double", "1.0", "largest norm of the gradient; 0: any">];
 }
 
+def PrecisionPass : Pass<"precision", "::mlir::ModuleOp"> {
+  let summary = "Let contractions take bf16: explicit casts, as few as possible";
+  let description = [{
+    In `@train` and `@eval` every op that may take operands in bf16 (`getBF16Operands`) does, unless `keep-fp32` names its precision class
+    or matches its model name (* any text, ? any character; gradients belong to their op, and what reads a parameter of a kept op is kept, too). A
+    value is cast once, where it is made, before all consumers; no result is cast back, since results are f32. A parameter is read as its
+    working copy, a variable `working:<parameter>`: the update writes it from the new value, and `@refresh` writes all of
+    them from parameters that came from anywhere. Parameters, optimizer state, gradients and sums stay f32.
+
+    Requires: graphs without kernels; results of grad and update.
+    Ensures: bf16 values are results of `train.cast` or reads of working copies; a working copy for each parameter that is read in bf16; `@refresh`
+    if there is one.
+  }];
+  let dependentDialects = ["::recipe::train::TrainDialect"];
+  let options = [ListOption<"keepFp32", "keep-fp32", "std::string", "classes or globs that stay in f32">];
+}
+
 def FusePass : Pass<"fuse", "::mlir::ModuleOp"> {
   let summary = "Group the ops of each graph into kernel regions";
   let description = [{

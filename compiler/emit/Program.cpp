@@ -20,6 +20,8 @@ std::string textOf(Attribute attribute) {
 abi::DataType dataType(Type type) {
   if (type.isF32())
     return abi::F32;
+  if (type.isBF16())
+    return abi::BF16;
   if (type.isF64())
     return abi::F64;
   if (type.isInteger(32))
@@ -73,10 +75,10 @@ public:
       emitParameter(parameter);
     for (auto arena : module.getOps<step::ArenaOp>())
       emitCertificate(arena);
-    for (StringRef name : {"prologue", "forward", "backward", "update", "init", "eval"})
+    for (StringRef name : {"prologue", "forward", "backward", "update", "init", "refresh", "eval"})
       if (auto program = module.lookupSymbol<step::ProgramOp>(name))
         emitProgram(program);
-    // What a training step runs; init and eval are called for.
+    // What a training step runs; init, refresh and eval are called for.
     using abi::ScheduleEntry;
     schedule("prologue", ScheduleEntry::ONCE);
     schedule("forward", ScheduleEntry::EACH_MICROBATCH);

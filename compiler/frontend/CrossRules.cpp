@@ -19,6 +19,7 @@ public:
     checkBatch();
     checkWarmup();
     checkEvaluation();
+    checkPrecision();
   }
 
 private:
@@ -106,6 +107,18 @@ private:
     if (value > 0 && usable({key}))
       error({key}, "'" + std::string(key) + "' needs 'data.eval_path' or 'data.eval_fraction' > 0, got " +
                        std::to_string(value) + " and neither");
+  }
+
+  void checkPrecision() {
+    Precision::Compute compute = draft.recipe.precision().compute(), other = draft.recipe.model().precision();
+    if (!usable({"precision.compute", "model.precision"}))
+      return;
+    if (compute != other)
+      error({"precision.compute"}, "'precision.compute' must equal model.precision, got " +
+                                       Precision::Compute_Name(compute) + " and " + Precision::Compute_Name(other));
+    else if (usable({"precision.keep_fp32"}) && draft.recipe.precision().keep_fp32_size() > 0 &&
+             compute == Precision::fp32)
+      error({"precision.keep_fp32"}, "'precision.keep_fp32' needs precision.compute: bf16, got fp32");
   }
 
   Draft &draft;

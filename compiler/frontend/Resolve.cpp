@@ -65,6 +65,18 @@ Filled fillDefaults(const Schema &schema, const std::string &recipePath, Draft &
     filled["experiment.name"] = "derived";
   }
 
+  // Two names of one thing.
+  Model &model = *draft.recipe.mutable_model();
+  Precision &precision = *draft.recipe.mutable_precision();
+  if (!given(draft, "model.precision")) {
+    model.set_precision(precision.compute());
+    filled["model.precision"] = "derived";
+  }
+  if (!given(draft, "precision.compute")) {
+    precision.set_compute(model.precision());
+    filled["precision.compute"] = "derived";
+  }
+
   Distributed &d = *draft.recipe.mutable_distributed();
   int64_t others = sizeOr1(d.has_tensor_parallel_size(), d.tensor_parallel_size()) *
                    sizeOr1(d.has_pipeline_parallel_size(), d.pipeline_parallel_size()) *

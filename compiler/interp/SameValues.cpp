@@ -1,4 +1,5 @@
 #include "compiler/interp/SameValues.h"
+#include "compiler/interp/StepRun.h"
 #include "dialects/train/RunValues.h"
 #include "dialects/train/Shapes.h"
 #include "dialects/train/StepFacts.h"
@@ -108,15 +109,22 @@ void setScalars(rcp_step_params_v1 &params, ModuleOp module, Draws &draws) {
 }
 
 // Bits equal, or both NaN.
-bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); }
+template <class Float> bool same(Float a, Float b) { return std::memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); }
+
+template <class Float>
+LogicalResult sameElements(train::VariableOp variable, const std::vector<Float> &a, const std::vector<Float> &b) {
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!same(a[i], b[i]))
+      return variable.emitError() << "differs at element " << i << ", got: " << a[i] << " before and " << b[i]
+                                  << " after";
+  return success();
+}
 
 LogicalResult sameTensor(train::VariableOp variable, const HostTensor &a, const HostTensor &b) {
   if (a.shape != b.shape || a.type != b.type)
     return variable.emitError() << "has another type after the pass";
-  for (size_t i = 0; i < a.f32.size(); ++i)
-    if (!same(a.f32[i], b.f32[i]))
-      return variable.emitError() << "differs at element " << i << ", got: " << a.f32[i] << " before and " << b.f32[i]
-                                  << " after";
+  if (failed(sameElements(variable, a.f32, b.f32)) || failed(sameElements(variable, a.f64, b.f64)))
+    return failure();
   if (a.i32 != b.i32)
     return variable.emitError() << "differs";
   return success();
@@ -124,8 +132,9 @@ LogicalResult sameTensor(train::VariableOp variable, const HostTensor &a, const 
 
 } // namespace
 
-LogicalResult recipe::interp::sameValues(ModuleOp before, ModuleOp after, StringRef graph, uint64_t seed) {
-  Interpreter first(before, train::ReferenceMode::Exact), second(after, train::ReferenceMode::Exact);
+LogicalResult recipe::interp::sameValues(ModuleOp before, ModuleOp after, StringRef graph, uint64_t seed,
+                                         train::ReferenceMode mode) {
+  Interpreter first(before, mode), second(after, mode);
   Draws draws(seed);
   for (auto variable : before.getOps<train::VariableOp>()) {
     HostTensor values = randomValues(variable, draws);
@@ -145,7 +154,7 @@ LogicalResult recipe::interp::sameValues(ModuleOp before, ModuleOp after, String
   second.params() = first.params();
   rcp_step_params_v1 initial = first.params();
 
-  if (failed(first.run(graph)) || failed(second.run(graph)))
+  if (failed(refresh(first)) || failed(refresh(second)) || failed(first.run(graph)) || failed(second.run(graph)))
     return failure();
   for (auto variable : before.getOps<train::VariableOp>())
     if (failed(sameTensor(variable, *first.variable(variable.getSymName()), *second.variable(variable.getSymName()))))

@@ -12,6 +12,10 @@ static LogicalResult runWhen(Interpreter &interpreter, bool condition, bool need
   return interpreter.run(graph);
 }
 
+LogicalResult recipe::interp::refresh(Interpreter &interpreter) {
+  return runWhen(interpreter, true, /*needed=*/false, "refresh");
+}
+
 LogicalResult recipe::interp::runStep(Interpreter &interpreter, int64_t step, LoadMicrobatch load) {
   FailureOr<train::StepFacts> facts = train::StepFacts::fromModule(interpreter.module());
   if (failed(facts))

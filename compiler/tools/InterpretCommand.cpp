@@ -93,6 +93,8 @@ int runSteps(const InterpretRequest &request, const abi::Step &compiled, const r
   if (weights)
     if (absl::Status status = loadInitialWeights(compiled, *weights, interpreter); !status.ok())
       return complain(status);
+  if (failed(interp::refresh(interpreter)))
+    return kOurBug;
   if (absl::Status status = dump(request, interpreter, "initial.safetensors", dumpParameters); !status.ok())
     return complain(status);
   Batches batches(compiled.manifest(), stream, interpreter);

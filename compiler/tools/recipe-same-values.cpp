@@ -16,6 +16,7 @@ int main(int argc, char **argv) {
   llvm::cl::opt<std::string> after(llvm::cl::Positional, llvm::cl::desc("<after.mlir>"), llvm::cl::Required);
   llvm::cl::list<std::string> only("graph", llvm::cl::desc("compare this graph instead of all"));
   llvm::cl::opt<uint64_t> seed("seed", llvm::cl::desc("of the random values"), llvm::cl::init(1));
+  llvm::cl::opt<bool> fp64("fp64", llvm::cl::desc("in double precision, where nothing is rounded to f32 or bf16"));
   llvm::cl::ParseCommandLineOptions(argc, argv, "Compares the values that two modules compute, bit for bit\n");
 
   DialectRegistry registry;
@@ -34,7 +35,8 @@ int main(int argc, char **argv) {
     return 1;
   }
   for (const std::string &graph : graphs)
-    if (failed(interp::sameValues(*first, *second, graph, seed)))
+    if (failed(interp::sameValues(*first, *second, graph, seed,
+                                  fp64 ? train::ReferenceMode::Fp64 : train::ReferenceMode::Exact)))
       return 1;
   llvm::outs() << "same values: " << llvm::join(graphs, ", ") << "\n";
   return 0;

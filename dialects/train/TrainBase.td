@@ -26,7 +26,7 @@ def Train_Role : I32EnumAttr<"Role", "what a variable is", [
     I32EnumAttrCase<"Parameter", 0, "parameter">, I32EnumAttrCase<"AdamM", 1, "adam_m">,
     I32EnumAttrCase<"AdamV", 2, "adam_v">, I32EnumAttrCase<"Gradient", 3, "gradient">,
     I32EnumAttrCase<"Pending", 4, "pending">, I32EnumAttrCase<"Loss", 5, "loss">,
-    I32EnumAttrCase<"Output", 6, "output">]> {
+    I32EnumAttrCase<"Output", 6, "output">, I32EnumAttrCase<"Working", 7, "working">]> {
   let cppNamespace = "::recipe::train";
   let genSpecializedAttr = 0;
 }

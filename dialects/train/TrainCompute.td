@@ -61,6 +61,7 @@ def Train_ContractOp : Train_Op<"contract", [Pure, AttrSizedOperandSegments]> {
   let arguments = (ins Variadic<Train_Float>:$lhs, Variadic<Train_Float>:$rhs, Optional<Train_F32>:$accumulator,
     Train_ContractFormAttr:$form, DenseI64ArrayAttr:$segments, OptionalAttr<DenseI64ArrayAttr>:$out_segments);
   let results = (outs Train_F32:$result);
+  let extraClassDeclaration = "::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();";
 }
 
 def Train_LayerNormOp : Train_Op<"layer_norm", [Pure]> {

@@ -46,7 +46,11 @@ def Train_PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
   let cppNamespace = "::recipe::train";
   let description = "The precision class of an op: what the precision policy may compute in reduced precision.";
   let methods = [
-    InterfaceMethod<"", "::recipe::train::PrecisionClass", "getPrecisionClass", (ins)>
+    InterfaceMethod<"", "::recipe::train::PrecisionClass", "getPrecisionClass", (ins)>,
+    InterfaceMethod<[{
+      The operands that may be bf16, all together, because the op's meaning says what it does with them and there are kernels
+      for it. None: the op takes f32 only, always or with these shapes.}],
+      "::llvm::SmallVector<::mlir::OpOperand *>", "getBF16Operands", (ins), "", "return {};">
   ];
 }
 

@@ -10,7 +10,7 @@ def Train_VariableOp : Train_StructuralOp<"variable", [Symbol, DeclareOpInterfac
     (`hf_slice = [dim, offset]`, `hf_shape`); dim -1 means the whole tensor. `decay` says whether weight decay applies,
     `init` how `@init` fills it: a dictionary {normal = stddev} or {constant = value}. `of` names the parameter that a gradient
     or optimizer variable belongs to, or the sum that pending subtrees belong to; a parameter used k times has k gradient
-    variables, `use` 0..k-1.
+    variables, `use` 0..k-1. A `working` variable is the bf16 copy of the parameter `of`, and the only variable that is bf16.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<AnyRankedTensor>:$type, Train_RoleAttr:$role,
     OptionalAttr<StrAttr>:$hf_name, OptionalAttr<DenseI64ArrayAttr>:$hf_shape, OptionalAttr<DenseI64ArrayAttr>:$hf_slice,
@@ -24,7 +24,7 @@ def Train_GraphOp : Train_StructuralOp<"graph", [Symbol, IsolatedFromAbove, Sing
   let summary = "A straight line of ops that runs as one program";
   let description = [{
     `@forward` and `@eval` come from import. After grad: `@train` (forward, `train.backward_begin`, backward), `@segment_begin`,
-    `@segment_end`, `@update`, `@init`, `@prologue`, `@eval`. Values enter by `train.input` and `train.read` and leave by `train.write`.
+    `@segment_end`, `@update`, `@init`, `@prologue`, `@eval`; after precision `@refresh`, which makes what follows from parameters. Values enter by `train.input` and `train.read` and leave by `train.write`.
     A variable is written at most once in a graph, and not read after that.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name);

@@ -97,7 +97,27 @@ static LogicalResult verifySegments(ContractOp op, ArrayRef<int64_t> contracted,
   return success();
 }
 
-// One type for all operands; in bf16 no pair of terms lies in two segments or in two samples.
+// bf16 terms are taken in pairs, none of which may lie in two segments or in two samples.
+static std::string whyNotInPairs(ContractOp op) {
+  std::string why;
+  llvm::raw_string_ostream text(why);
+  if (op.getForm() == ContractForm::TN)
+    for (Value lhs : op.getLhs())
+      if (shapeOf(lhs).drop_back().back() % 2 != 0) {
+        text << "positions of bf16 operands must be even, got: " << lhs.getType();
+        return why;
+      }
+  ArrayRef<int64_t> segments = op.getSegments();
+  for (size_t i = 0; i < segments.size(); i += 2)
+    if (segments[i] % 2 != 0 && segments[i] != segments[i + 1]) {
+      text << "segments of bf16 operands must begin at even numbers, got: [" << segments[i] << ", " << segments[i + 1]
+           << ")";
+      return why;
+    }
+  return why;
+}
+
+// One type for all operands.
 static LogicalResult verifyElementTypes(ContractOp op) {
   Type first = tensorType(op.getLhs()[0]).getElementType();
   for (ValueRange side : {ValueRange(op.getLhs()), ValueRange(op.getRhs())})
@@ -105,18 +125,18 @@ static LogicalResult verifyElementTypes(ContractOp op) {
       if (tensorType(value).getElementType() != first)
         return op.emitOpError("all operands must have one element type, got: ")
                << op.getLhs()[0].getType() << " and " << value.getType();
-  if (!first.isBF16())
-    return success();
-  if (op.getForm() == ContractForm::TN)
-    for (Value lhs : op.getLhs())
-      if (int64_t positions = shapeOf(lhs).drop_back().back(); positions % 2 != 0)
-        return op.emitOpError("positions of bf16 operands must be even, got: ") << lhs.getType();
-  ArrayRef<int64_t> segments = op.getSegments();
-  for (size_t i = 0; i < segments.size(); i += 2)
-    if (segments[i] % 2 != 0 && segments[i] != segments[i + 1])
-      return op.emitOpError("segments of bf16 operands must begin at even numbers, got: [")
-             << segments[i] << ", " << segments[i + 1] << ")";
+  if (first.isBF16())
+    if (std::string why = whyNotInPairs(op); !why.empty())
+      return op.emitOpError() << why;
   return success();
+}
+
+SmallVector<OpOperand *> ContractOp::getBF16Operands() {
+  SmallVector<OpOperand *> operands;
+  if (whyNotInPairs(*this).empty())
+    for (OpOperand &operand : (*this)->getOpOperands().take_front(2 * getLhs().size()))
+      operands.push_back(&operand);
+  return operands;
 }
 
 LogicalResult ContractOp::verify() {

@@ -49,13 +49,24 @@ LogicalResult VariableOp::verify() {
     return emitOpError("a parameter needs 'hf_name'");
   if (getUse() && !getOf())
     return emitOpError("'use' needs 'of'");
+  if ((getRole() == Role::Working) != type.getElementType().isBF16())
+    return emitOpError("a variable is bf16 when it is a working copy, got: ") << type << " " << stringifyRole(getRole());
+  if (getRole() == Role::Working && !getOf())
+    return emitOpError("a working copy needs 'of'");
   return success(succeeded(verifySlice(*this, type)) && succeeded(verifyInit(*this)));
 }
 
 LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (!getOfAttr() || symbols.lookupNearestSymbolFrom<VariableOp>((*this)->getParentOp(), getOfAttr()))
+  if (!getOfAttr())
     return success();
-  return emitOpError("'of' names no variable: ") << getOfAttr();
+  auto other = symbols.lookupNearestSymbolFrom<VariableOp>((*this)->getParentOp(), getOfAttr());
+  if (!other)
+    return emitOpError("'of' names no variable: ") << getOfAttr();
+  auto type = cast<RankedTensorType>(getType()), whole = dyn_cast<RankedTensorType>(other.getType());
+  if (getRole() == Role::Working && whole &&
+      (other.getRole() != Role::Parameter || type.getShape() != whole.getShape()))
+    return emitOpError("a working copy is of a parameter and has its shape, got: ") << type << " of " << whole;
+  return success();
 }
 
 static LogicalResult verifyUse(Operation *user, FlatSymbolRefAttr name, Type type, SymbolTableCollection &symbols) {

@@ -214,9 +214,12 @@ void KernelBuilder::store(Address to, Val value, unsigned align) {
 
 Val KernelBuilder::loadLanes(Address from, Val mask) { return loadLanes(from, f32Type(), mask); }
 
+// An element's address is a multiple of its size, up to 4.
+static unsigned laneAlignment(Type *lanes) { return std::min(4u, lanes->getScalarSizeInBits() / 8); }
+
 Val KernelBuilder::loadLanes(Address from, Type *element, Val mask) {
   auto *type = cast<FixedVectorType>(lanesOf(element));
-  return mask ? loadMasked(from, type, mask) : load(from, type);
+  return mask ? loadMasked(from, type, mask) : load(from, type, laneAlignment(type));
 }
 
 Val KernelBuilder::loadMasked(Address from, FixedVectorType *type, Val mask) {
@@ -225,14 +228,15 @@ Val KernelBuilder::loadMasked(Address from, FixedVectorType *type, Val mask) {
     std::iota(first.begin(), first.end(), 0);
     mask = builder.CreateShuffleVector(mask, first);
   }
-  Align align(std::min<uint64_t>(type->getScalarSizeInBits() / 8, 4));
+  Align align(laneAlignment(type));
   return belongs(builder.CreateMaskedLoad(type, from.pointer, align, mask, Constant::getNullValue(type)), from.memory);
 }
 
 void KernelBuilder::storeLanes(Address to, Val value, Val mask) {
+  unsigned align = laneAlignment(value->getType());
   if (!mask)
-    return store(to, value);
-  belongs(builder.CreateMaskedStore(value, to.pointer, Align(4), mask), to.memory);
+    return store(to, value, align);
+  belongs(builder.CreateMaskedStore(value, to.pointer, Align(align), mask), to.memory);
 }
 
 void KernelBuilder::prefetch(Address from) {

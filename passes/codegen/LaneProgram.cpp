@@ -1,4 +1,5 @@
 #include "passes/codegen/LaneProgram.h"
+#include "passes/codegen/BF16.h"
 #include "passes/codegen/Spec.h"
 
 using namespace llvm;
@@ -9,6 +10,8 @@ namespace recipe::codegen {
 
 LaneProgram::LaneProgram(KernelBuilder &builder, DictionaryAttr spec, unsigned firstBuffer)
     : b(builder), inputs(specInts(spec, "inputs")), results(specInts(spec, "results")), firstBuffer(firstBuffer) {
+  if (auto bf16 = spec.getAs<mlir::DenseI64ArrayAttr>("bf16"))
+    halves = bf16.asArrayRef();
   for (auto [input, access] : enumerate(inputs))
     if (access == 0)
       mayOverwrite(firstBuffer + unsigned(input));
@@ -37,8 +40,8 @@ void LaneProgram::run(ValRange given, const Place &place) const {
   EmitPolicy policy(b);
   Vals values(given.begin(), given.end());
   for (auto [input, access] : enumerate(inputs)) {
-    Address from = b.at(b.buffer(firstBuffer + unsigned(input)), access == 0 ? place.element : place.channel);
-    values.push_back(b.loadLanes(from, place.mask));
+    Address from = at(input, access == 0 ? place.element : place.channel);
+    values.push_back(isBF16(input) ? loadBF16Lanes(b, from, place.mask) : b.loadLanes(from, place.mask));
   }
   for (const Step &step : steps) {
     Vals operands;
@@ -47,15 +50,24 @@ void LaneProgram::run(ValRange given, const Place &place) const {
     values.append(step.rule->lanes({b, policy, step.attributes, step.prepared, place.element}, operands));
   }
   for (auto [result, number] : enumerate(results)) {
-    Address to = b.at(b.buffer(firstBuffer + unsigned(inputs.size() + result)), place.element);
-    b.storeLanes(to, values[size_t(number)], place.mask);
+    Address to = at(inputs.size() + result, place.element);
+    if (isBF16(inputs.size() + result))
+      storeBF16Lanes(b, to, values[size_t(number)], place.mask);
+    else
+      b.storeLanes(to, values[size_t(number)], place.mask);
   }
 }
+
+Address LaneProgram::at(size_t number, Val index) const {
+  return b.at(b.buffer(firstBuffer + unsigned(number)), index, isBF16(number) ? 2 : 4);
+}
+
+bool LaneProgram::isBF16(size_t number) const { return is_contained(halves, int64_t(number)); }
 
 void LaneProgram::prefetch(Val element) const {
   for (auto [input, access] : enumerate(inputs))
     if (access == 0)
-      b.prefetch(b.at(b.buffer(firstBuffer + unsigned(input)), element));
+      b.prefetch(at(input, element));
 }
 
 void LaneProgram::mayOverwrite(unsigned buffer) const {

@@ -5,7 +5,8 @@
 //   program   for each op {op, operands = numbers of values, attributes}; values are those that are given, then the
 //             inputs, then the results of each op
 //   results   numbers of the values that are stored
-//   A result may be stored over any input of one value per element.
+//   bf16      numbers of the buffers, inputs and then results, that hold bf16; absent: none
+//   A result may be stored over any input of one value per element and of its type.
 #ifndef PASSES_CODEGEN_LANEPROGRAM_H
 #define PASSES_CODEGEN_LANEPROGRAM_H
 
@@ -44,9 +45,12 @@ private:
     Vals prepared;
   };
   LaneProgram(KernelBuilder &builder, mlir::DictionaryAttr spec, unsigned firstBuffer);
+  // The element `index` of buffer `number`, counted from the program's first.
+  Address at(size_t number, Val index) const;
+  bool isBF16(size_t number) const;
 
   KernelBuilder &b;
-  llvm::ArrayRef<int64_t> inputs, results;
+  llvm::ArrayRef<int64_t> inputs, results, halves;
   unsigned firstBuffer;
   llvm::SmallVector<Step> steps;
 };

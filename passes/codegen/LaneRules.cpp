@@ -1,4 +1,5 @@
 #include "passes/codegen/LaneRules.h"
+#include "passes/codegen/BF16.h"
 #include "passes/codegen/Spec.h"
 
 using namespace llvm;
@@ -8,6 +9,10 @@ using recipe::train::Words;
 namespace recipe::codegen {
 
 static Vals addLanes(const LaneInput &in, ValRange x) { return {in.policy.add(x[0], x[1])}; }
+// A bf16 in a lane is the float that it widens to.
+static Vals castLanes(const LaneInput &in, ValRange x) {
+  return {specInt(in.attributes, "narrows") ? roundToBF16(in.builder, x[0]) : x[0]};
+}
 static Vals geluLanes(const LaneInput &in, ValRange x) { return {train::geluOf(in.policy, x[0])}; }
 static Vals geluGradLanes(const LaneInput &in, ValRange x) { return {train::geluGradOf(in.policy, x[0], x[1])}; }
 static Vals swigluLanes(const LaneInput &in, ValRange x) { return {train::swigluOf(in.policy, x[0], x[1])}; }
@@ -91,6 +96,7 @@ static Vals adamwLanes(const LaneInput &in, ValRange x) {
 static constexpr LaneRule rules[] = {
     {"train.add", nullptr, addLanes, 0, true},
     {"train.bias_add", nullptr, addLanes, 0, true},
+    {"train.cast", nullptr, castLanes, 0, true},
     {"train.gelu", nullptr, geluLanes},
     {"train.gelu_grad", nullptr, geluGradLanes},
     {"train.swiglu", nullptr, swigluLanes},

@@ -36,6 +36,8 @@ RoleFacts factsOf(train::Role role) {
     return {"loss:", kGradients};
   case train::Role::Output:
     return {"output:", kActivations};
+  case train::Role::Working:
+    return {"working:", kParameters};
   }
   llvm_unreachable("every role has a place");
 }
@@ -56,7 +58,8 @@ public:
   FailureOr<Residents> run() {
     using train::Role;
     // In the order of the update's streams; the pending copies come last of all.
-    for (Role role : {Role::Parameter, Role::AdamM, Role::AdamV, Role::Gradient, Role::Loss, Role::Output})
+    for (Role role :
+         {Role::Parameter, Role::AdamM, Role::AdamV, Role::Working, Role::Gradient, Role::Loss, Role::Output})
       for (auto variable : module.getOps<train::VariableOp>())
         if (variable.getRole() == role)
           residents.variables[variable.getSymName()] = {addState(variable, bufferName(variable, factsOf(role).prefix),

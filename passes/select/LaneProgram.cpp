@@ -8,6 +8,7 @@ namespace recipe::select {
 namespace {
 
 int64_t elementsOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+bool isBF16(Value value) { return cast<RankedTensorType>(value.getType()).getElementType().isBF16(); }
 int64_t bytesOf(Value value) {
   return elementsOf(value) * cast<RankedTensorType>(value.getType()).getElementTypeBitWidth() / 8;
 }
@@ -27,6 +28,10 @@ Described describe(Operation *op) {
     described.scalars = {int64_t(dropout.getDropoutId()), elementsOf(dropout.getX()) / shape[0]};
   } else if (auto fill = dyn_cast<train::FillOp>(op)) {
     described.attributes = builder.getDictionaryAttr(builder.getNamedAttr("value", fill.getValueAttr()));
+  } else if (auto cast = dyn_cast<train::CastOp>(op)) {
+    bool narrows = isBF16(cast.getResult());
+    described.attributes =
+        builder.getDictionaryAttr(builder.getNamedAttr("narrows", builder.getI64IntegerAttr(narrows)));
   } else if (auto normal = dyn_cast<train::InitNormalOp>(op)) {
     described.attributes = builder.getDictionaryAttr(builder.getNamedAttr("stddev", normal.getStddevAttr()));
     described.scalars = {int64_t(normal.getKey())};
@@ -65,6 +70,8 @@ public:
     set("inputs", builder.getDenseI64ArrayAttr(access));
     set("program", builder.getArrayAttr(steps));
     set("results", builder.getDenseI64ArrayAttr(results));
+    if (!halves.empty())
+      set("bf16", builder.getDenseI64ArrayAttr(halves));
     return std::move(program);
   }
 
@@ -77,6 +84,8 @@ private:
     bool perChannel = isa<train::BiasAddOp>(operand.getOwner()) && train::isPerChannel(operand);
     if (perChannel)
       program.channels = elementsOf(argument);
+    if (isBF16(argument))
+      halves.push_back(int64_t(access.size()));
     access.push_back(perChannel);
     program.inputs.push_back({step::ArgumentKind::Operand, argument.getArgNumber()});
     program.bytes += bytesOf(argument);
@@ -102,11 +111,13 @@ private:
     if (found == numbers.end())
       return; // the anchor stores it
     int64_t number = yielded.getOperandNumber();
+    if (isBF16(yielded.get()))
+      halves.push_back(int64_t(access.size() + results.size()));
     results.push_back(found->second);
     program.results.push_back({step::ArgumentKind::Result, number});
     program.bytes += bytesOf(yielded.get());
     for (auto [input, perChannel] : llvm::zip(program.inputs, access))
-      if (!perChannel)
+      if (!perChannel && body.getArgument(unsigned(input.index)).getType() == yielded.get().getType())
         program.inPlace.push_back({number, input.index});
   }
 
@@ -114,7 +125,7 @@ private:
   Operation *anchor;
   Builder builder;
   LaneProgram program;
-  SmallVector<int64_t> access, results;
+  SmallVector<int64_t> access, results, halves;
   SmallVector<Attribute> steps;
   DenseMap<Value, int64_t> numbers;
   int64_t next = 0;

@@ -69,6 +69,7 @@ private:
     case train::Role::AdamM:
     case train::Role::AdamV:
     case train::Role::Output:
+    case train::Role::Working:
       break;
     }
     variable.setType(withLayout(type, layout));

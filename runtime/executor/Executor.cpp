@@ -127,6 +127,9 @@ void Executor::initialize() {
 absl::Status Executor::begin(BatchSource &source, int64_t firstStep) {
   if (before.empty() && body.empty() && after.empty())
     return absl::InvalidArgumentError("the step has no schedule: it cannot train");
+  // Parameters may have come from files since `init`.
+  if (Program *refresh = find("refresh"))
+    RCP_RETURN_IF_ERROR(run(*refresh, {}));
   PrefetchOptions options;
   options.firstStep = firstStep;
   options.microbatches = loaded.plan.accumulation;

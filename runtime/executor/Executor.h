@@ -55,7 +55,8 @@ public:
 
   /// Runs `init`, if the step has one.
   void initialize();
-  /// Training goes on with update `firstStep` on the source's data, which must outlive the executor.
+  /// Training goes on with update `firstStep` on the source's data, which must outlive the executor. What the step
+  /// keeps of parameters in another form (`refresh`) is made from those that are there now.
   absl::Status begin(BatchSource &source, int64_t firstStep);
   /// `hook` runs before the part of a step that may change parameters and optimizer state; its error ends the step.
   void beforeUpdate(std::function<absl::Status()> hook) { updateHook = std::move(hook); }

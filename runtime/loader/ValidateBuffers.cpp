@@ -18,6 +18,8 @@ int64_t recipe::rt::elementBytes(abi::DataType type) {
   case abi::I64:
   case abi::F64:
     return 8;
+  case abi::BF16:
+    return 2;
   case abi::U8:
     return 1;
   case abi::DataType_INT_MIN_SENTINEL_DO_NOT_USE_:

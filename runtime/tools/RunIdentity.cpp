@@ -21,7 +21,7 @@ static bool shapesTraining(const std::string &key) {
   if (key == "optim.grad_accum_steps")
     return false;
   return single.count(key) || absl::StartsWith(key, "optim.") || absl::StartsWith(key, "numerics.") ||
-         absl::StartsWith(key, "precision.");
+         key == "precision.keep_fp32"; // precision.compute is model.precision
 }
 
 std::string recipe::rt::canonicalValue(RunTimeKey::Kind kind, const std::string &text) {
@@ -62,8 +62,9 @@ static CheckpointManifest withoutZeroFraction(CheckpointManifest run) {
 RunDifferences recipe::rt::compareRuns(const CheckpointManifest &checkpoint, const CheckpointManifest &now) {
   RunDifferences differences;
   for (const Difference &one : compareManifests(withoutZeroFraction(checkpoint), withoutZeroFraction(now))) {
-    // Samples are counted in windows of seq_length, updates in global batches.
-    bool fatal = absl::StartsWith(one.name, "model.") || one.name == globalBatchName || one.name == "data.seq_length";
+    // Samples are counted in windows of seq_length, updates in global batches. Weights are fp32 in every precision.
+    bool fatal = (absl::StartsWith(one.name, "model.") && one.name != "model.precision") ||
+                 one.name == globalBatchName || one.name == "data.seq_length";
     (fatal ? differences.fatal : differences.deliberate)
         .push_back(absl::StrCat(one.name, ": ", one.first, " in the checkpoint, ", one.second, " now"));
   }

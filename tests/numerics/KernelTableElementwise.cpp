@@ -1,4 +1,5 @@
 #include "tests/numerics/KernelTables.h"
+#include <cstring>
 
 namespace recipe::test {
 
@@ -53,6 +54,24 @@ static std::vector<KernelCase> mergeCases() {
   return cases;
 }
 
+// Every exponent, ties, NaN and infinities.
+static void anyBits(train::HostTensor &tensor, Random &random) {
+  for (float &value : tensor.f32) {
+    uint32_t bits = uint32_t(random()), low = random() % 4 == 0 ? 0x8000u : bits & 0xffffu;
+    bits = (bits & 0xffff0000u) | low;
+    std::memcpy(&value, &bits, sizeof value);
+  }
+}
+
+static std::vector<KernelCase> castCases() {
+  std::vector<KernelCase> cases;
+  for (std::string shape : {"1", "15", "3x5", "2x4x32", "3x7x1999"}) {
+    cases.push_back({"Narrow" + shape, "train.cast", "", {{shape + "xf32", anyBits}}, {shape + "xbf16"}});
+    cases.push_back({"Widen" + shape, "train.cast", "", {{shape + "xbf16", anyBits}}, {shape + "xf32"}});
+  }
+  return cases;
+}
+
 std::vector<KernelCase> elementwiseCases() {
   std::vector<KernelCase> cases;
   // One element, a tail only, whole vectors, several workgroups with a tail.
@@ -94,7 +113,7 @@ std::vector<KernelCase> elementwiseCases() {
                      someStep(params);
                      params.first_sample = (int64_t(1) << 32) / (31 * 33);
                    }});
-  for (auto &more : {adamwCases(), mergeCases()})
+  for (auto &more : {adamwCases(), castCases(), mergeCases()})
     cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }

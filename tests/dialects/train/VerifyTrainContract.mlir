@@ -272,6 +272,6 @@ train.graph @g {
 train.graph @g {
   %x = train.input "x" : tensor<2x3x8xbf16>
   %dy = train.input "dy" : tensor<2x3x5xbf16>
-  // expected-error @+1 {{positions of bf16 operands must be even, got: 'tensor<2x3x8xbf16>'}}
+  // expected-error @+1 {{positions of bf16 operands must be even, got: tensor<2x3x8xbf16>}}
   %0 = train.contract %x, %dy {form = #train<form tn>, segments = array<i64: 0, 6>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xbf16>, tensor<2x3x5xbf16>) -> tensor<8x5xf32>
 }

@@ -1,0 +1,36 @@
+#include "passes/codegen/BF16.h"
+#include "passes/codegen/EmitPolicy.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/IntrinsicsX86.h"
+
+using namespace llvm;
+
+namespace recipe::codegen {
+
+bool hasBF16Instructions(const step::TargetInfo &target) { return is_contained(target.features, "avx512bf16"); }
+
+static Type *words(KernelBuilder &b) { return b.lanesOf(b.i32Type()); }
+static Type *halves(KernelBuilder &b) { return b.lanesOf(b.ir().getInt16Ty()); }
+
+static Val widened(KernelBuilder &b, Val half) {
+  return b.ir().CreateBitCast(b.ir().CreateShl(b.ir().CreateZExt(half, words(b)), 16), b.lanesOf(b.f32Type()));
+}
+
+Val roundToBF16(KernelBuilder &b, Val lanes) {
+  if (hasBF16Instructions(b.getTarget())) {
+    Val rounded = b.ir().CreateIntrinsic(Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {lanes});
+    return widened(b, b.ir().CreateBitCast(rounded, halves(b)));
+  }
+  EmitPolicy policy(b);
+  return train::roundToBF16(policy, lanes);
+}
+
+Val loadBF16Lanes(KernelBuilder &b, Address from, Val mask) {
+  return widened(b, b.loadLanes(from, b.ir().getInt16Ty(), mask));
+}
+
+void storeBF16Lanes(KernelBuilder &b, Address to, Val lanes, Val mask) {
+  b.storeLanes(to, b.ir().CreateTrunc(b.ir().CreateLShr(b.ir().CreateBitCast(lanes, words(b)), 16), halves(b)), mask);
+}
+
+} // namespace recipe::codegen

@@ -1,0 +1,21 @@
+// bf16 in memory, f32 in registers: lanes hold a bf16 as the float that it is (docs/numerics.md, "bf16").
+#ifndef PASSES_CODEGEN_BF16_H
+#define PASSES_CODEGEN_BF16_H
+
+#include "passes/codegen/KernelBuilder.h"
+
+namespace recipe::codegen {
+
+// vcvtneps2bf16 and vdpbf16ps.
+bool hasBF16Instructions(const step::TargetInfo &target);
+
+// 16 lanes of f32 rounded to what a bf16 can be.
+Val roundToBF16(KernelBuilder &builder, Val lanes);
+
+// 16 values from or to a buffer of bf16, at 2-byte aligned addresses; masks as for KernelBuilder::loadLanes. What is
+// stored has been rounded.
+Val loadBF16Lanes(KernelBuilder &builder, Address from, Val mask = nullptr);
+void storeBF16Lanes(KernelBuilder &builder, Address to, Val lanes, Val mask = nullptr);
+
+} // namespace recipe::codegen
+#endif

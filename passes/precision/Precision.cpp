@@ -1,0 +1,126 @@
+// Casts to bf16: one for each value that an op takes in bf16, where the value is made; of a parameter one for each
+// update, kept in a working variable.
+#include "dialects/train/Names.h"
+#include "dialects/train/Shapes.h"
+#include "dialects/train/Variables.h"
+#include "passes/Passes.h"
+#include "passes/precision/Policy.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace recipe {
+#define GEN_PASS_DEF_PRECISIONPASS
+#include "passes/Passes.h.inc"
+} // namespace recipe
+
+using namespace recipe;
+using namespace recipe::train;
+
+namespace {
+
+class Caster {
+public:
+  Caster(ModuleOp module, const precision::Policy &policy)
+      : module(module), symbols(module), policy(policy), builder(module.getContext()) {}
+
+  void run() {
+    for (StringRef name : {"train", "eval"})
+      if (auto graph = module.lookupSymbol<GraphOp>(name))
+        castOperands(graph);
+    if (working.empty())
+      return;
+    if (auto update = module.lookupSymbol<GraphOp>("update"))
+      castWrites(update);
+    buildRefresh();
+  }
+
+private:
+  void castOperands(GraphOp graph) {
+    DenseMap<Value, Value> rounded;
+    SmallVector<PrecisionOpInterface> ops(graph.getBody().getOps<PrecisionOpInterface>());
+    for (PrecisionOpInterface op : ops) {
+      SmallVector<OpOperand *> operands = op.getBF16Operands();
+      if (operands.empty() || policy.isKept(op))
+        continue;
+      for (OpOperand *operand : operands) {
+        Value value = operand->get();
+        Value &cast = rounded[value];
+        if (!cast)
+          cast = roundedValue(value);
+        operand->set(cast);
+        if (auto read = value.getDefiningOp<ReadOp>(); read && read->use_empty())
+          read.erase();
+      }
+    }
+  }
+
+  Value roundedValue(Value value) {
+    Operation *source = value.getDefiningOp();
+    builder.setInsertionPointAfter(source);
+    if (auto read = dyn_cast<ReadOp>(source))
+      if (auto parameter = symbols.lookup<VariableOp>(read.getVariable()); parameter.getRole() == Role::Parameter)
+        return readVariable(builder, workingCopy(parameter));
+    std::string what = "bf16";
+    if (unsigned number = cast<OpResult>(value).getResultNumber())
+      what += "." + std::to_string(number);
+    return CastOp::create(builder, derivedLoc(source, what), bf16(value.getType()), value);
+  }
+
+  static RankedTensorType bf16(Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    return RankedTensorType::get(tensor.getShape(), BFloat16Type::get(type.getContext()), tensor.getEncoding());
+  }
+
+  VariableOp workingCopy(VariableOp parameter) {
+    VariableOp &copy = working[parameter];
+    if (!copy)
+      copy = declareVariable(module, ("working:" + parameter.getSymName()).str(), bf16(parameter.getType()),
+                             Role::Working, Belongs{parameter, std::nullopt});
+    return copy;
+  }
+
+  Value workingValue(VariableOp parameter, Value value) {
+    return CastOp::create(builder, namedLoc(module.getContext(), "working " + parameter.getSymName()),
+                          bf16(value.getType()), value);
+  }
+
+  // The copies follow the parameters that the update writes.
+  void castWrites(GraphOp update) {
+    for (auto write : llvm::make_early_inc_range(update.getBody().getOps<WriteOp>())) {
+      auto found = working.find(symbols.lookup(write.getVariable()));
+      if (found == working.end())
+        continue;
+      auto parameter = cast<VariableOp>(found->first);
+      builder.setInsertionPointAfter(write);
+      writeVariable(builder, found->second.getSymName(), workingValue(parameter, write.getValue()));
+    }
+  }
+
+  // All copies, from parameters that came from anywhere: the initial state, a file.
+  void buildRefresh() {
+    declareGraph(builder, module, "refresh");
+    for (auto [parameter, copy] : working)
+      writeVariable(builder, copy.getSymName(),
+                    workingValue(cast<VariableOp>(parameter), readVariable(builder, cast<VariableOp>(parameter))));
+  }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  const precision::Policy &policy;
+  OpBuilder builder;
+  llvm::MapVector<Operation *, VariableOp> working; // by parameter, in the order of use
+};
+
+class PrecisionPass : public recipe::impl::PrecisionPassBase<PrecisionPass> {
+public:
+  using PrecisionPassBase::PrecisionPassBase;
+
+private:
+  void runOnOperation() override {
+    precision::Policy policy(getOperation(), std::vector<std::string>(keepFp32.begin(), keepFp32.end()));
+    Caster(getOperation(), policy).run();
+  }
+};
+
+} // namespace
