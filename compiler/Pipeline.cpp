@@ -42,8 +42,8 @@ Outcome update(Compilation &c) {
   return Outcome::Done;
 }
 
-// "'a'" for the class or operation that `name` was probably meant to be, or nothing.
-std::string didYouMean(const Compilation &c, StringRef name) {
+// For the class or operation that `name` was probably meant to be, or nothing.
+std::string didYouMean(Compilation &c, StringRef name) {
   std::vector<std::string> known = precision::classNames();
   c.module->walk([&](train::PrecisionOpInterface op) {
     if (StringRef opName = train::nameOf(op); !opName.contains('/'))
@@ -53,7 +53,7 @@ std::string didYouMean(const Compilation &c, StringRef name) {
   return guess.empty() ? "" : ", did you mean " + guess + "?";
 }
 
-Outcome precision(Compilation &c) {
+Outcome lowerPrecision(Compilation &c) {
   const PrecisionOptions &o = c.options.precision;
   for (const std::string &name : precision::matchNothing(*c.module, o.keepFp32))
     c.messages.push_back(toString(
@@ -146,7 +146,7 @@ ArrayRef<Phase> phases() {
       {"import", "recipe and model configuration to forward graphs", import, checkImported},
       {"grad", "forward graph to forward and backward", grad, checkDifferentiated},
       {"update", "optimizer, initial state and schedule", update, checkUpdated},
-      {"precision", "casts to bf16", precision, checkPrecision},
+      {"precision", "casts to bf16", lowerPrecision, checkPrecision},
       {"shard", "layouts and collectives", shard, checkSharded},
       {"fuse", "ops to kernel regions", fuse, checkFused},
       {"fold-collectives", "collectives over one rank removed", foldCollectives, checkFused},

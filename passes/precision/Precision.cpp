@@ -45,6 +45,8 @@ private:
         continue;
       for (OpOperand *operand : operands) {
         Value value = operand->get();
+        if (isBF16(value))
+          continue;
         Value &cast = rounded[value];
         if (!cast)
           cast = roundedValue(value);

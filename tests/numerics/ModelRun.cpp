@@ -28,7 +28,8 @@ static const SmallModel all[] = {
 
 ArrayRef<SmallModel> recipe::test::smallModels() { return all; }
 
-ModelRun::ModelRun(const SmallModel &model, const train::StepFacts &facts, ReferenceMode mode, StringRef frozen)
+ModelRun::ModelRun(const SmallModel &model, const train::StepFacts &facts, ReferenceMode mode, StringRef frozen,
+                   Precision precision)
     : facts(facts) {
   context.loadDialect<train::TrainDialect>();
   std::vector<recipe::models::ConfigProblem> problems;
@@ -40,6 +41,8 @@ ModelRun::ModelRun(const SmallModel &model, const train::StepFacts &facts, Refer
   PassManager passes(&context);
   passes.addPass(createGradPass());
   passes.addPass(createUpdatePass());
+  if (precision == BF16)
+    passes.addPass(createPrecisionPass());
   EXPECT_TRUE(succeeded(passes.run(*owner)));
   runner = std::make_unique<interp::Interpreter>(*owner, mode);
   rcp_step_params_v1 &params = runner->params();
@@ -82,12 +85,18 @@ void ModelRun::load(int64_t microbatch) {
 void ModelRun::runSteps(int64_t steps) {
   for (int64_t step = 0; step < steps; ++step) {
     drawSamples(100 + uint64_t(step));
-    auto loader = [&](int64_t microbatch) {
-      load(microbatch);
-      return success();
-    };
-    ASSERT_TRUE(succeeded(interp::runStep(*runner, step, loader)));
+    runStep(step);
   }
+}
+
+void ModelRun::runStep(int64_t step) {
+  auto loader = [&](int64_t microbatch) {
+    load(microbatch);
+    return success();
+  };
+  if (step == 0)
+    ASSERT_TRUE(succeeded(interp::refresh(*runner)));
+  ASSERT_TRUE(succeeded(interp::runStep(*runner, step, loader)));
 }
 
 double ModelRun::lossSum() {

@@ -17,8 +17,10 @@ llvm::ArrayRef<SmallModel> smallModels();
 
 class ModelRun {
 public:
+  enum Precision { FP32, BF16 };
   // `frozen`: parameters that contain this text are not trainable.
-  ModelRun(const SmallModel &model, const train::StepFacts &facts, ReferenceMode mode, llvm::StringRef frozen = "");
+  ModelRun(const SmallModel &model, const train::StepFacts &facts, ReferenceMode mode, llvm::StringRef frozen = "",
+           Precision precision = FP32);
 
   mlir::ModuleOp module() { return *owner; }
   interp::Interpreter &interpreter() { return *runner; }
@@ -29,10 +31,13 @@ public:
   void drawParameters();
   // The samples of one global batch; every fifth label does not count, and one sample has no label at all.
   void drawSamples(uint64_t seed);
+  void setSamples(HostTensor newTokens, HostTensor newLabels) { tokens = newTokens, labels = newLabels; }
   // Makes `microbatch` the input.
   void load(int64_t microbatch);
   // Runs whole steps 0..steps-1, each on samples of its own.
   void runSteps(int64_t steps);
+  // Runs step `step` on the samples that were drawn or set. Parameters may have been set before step 0.
+  void runStep(int64_t step);
 
   // Of the last run of @train, over all tokens.
   double lossSum();

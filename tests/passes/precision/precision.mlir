@@ -111,7 +111,7 @@ module attributes {train.step = {batch_size = 2, seq_length = 4, global_batch = 
   // CHECK-NEXT: %[[W:.+]] = train.cast %[[P]] {{.*}} loc("working up")
   // CHECK-NEXT: train.write @"working:up", %[[W]] : tensor<6x20xbf16>
   // CHECK: train.write @"working:down"
-  // CHECK-NOT: working:
+  // CHECK-NOT: @"working:gate"
 
   // CHECK-LABEL: train.graph @init
   // CHECK-NOT: working:

@@ -55,6 +55,8 @@ const BadLine badLines[] = {
     {"ScalarForList", 11, "  betas: 0.9", ":11:10: error: 'optim.betas' must be a list of 2 numbers, got 0.9"},
     {"ShortList", 11, "  betas: [0.9]", ":11:10: error: 'optim.betas' must be a list of 2 numbers, got a list of 1"},
     {"TextInList", 11, "  betas: [0.9, high]", ":11:16: error: 'optim.betas[1]' must be a number, got high"},
+    {"TextForListOfText", 11, "precision: {keep_fp32: loss}",
+     ":11:24: error: 'precision.keep_fp32' must be a list of text, got loss"},
     {"ListForText", 11, "experiment: {name: [a, b]}", ":11:20: error: 'experiment.name' must be text, got a list"},
     {"EmptyListOfPaths", 5, "  path: []", ":5:9: error: 'data.path' must be text or a list of text, got an empty list"},
     {"ListInAListOfPaths", 5, "  path: [a, [b]]", ":5:13: error: 'data.path[1]' must be text, got a list"},
@@ -97,7 +99,7 @@ const BadLine badLines[] = {
     {"StrangeValue", 2, "  type: mamba", ":2:9: error: 'model.type' must be one of gpt2, llama, got mamba"},
     // Not built yet.
     {"UnbuiltPrecision", 11, "precision: {compute: bf16}",
-     ":11:13: error: 'precision.compute' is recognised but not built yet: only fp32"},
+     ":11:22: error: 'precision.compute: bf16' is recognised but not built yet: only fp32"},
     {"UnbuiltValue", 11, "numerics: {mode: fast}",
      ":11:18: error: 'numerics.mode: fast' is recognised but not built yet: only invariant"},
     {"UnbuiltSize", 11, "distributed: {tensor_parallel_size: 4, world_size: 4}",
@@ -112,6 +114,8 @@ const BadLine badLines[] = {
      ":11:17: error: 'optim.warmup_steps' must be < optim.max_steps, got 100 and 100"},
     {"WorldOfOthers", 11, "distributed: {world_size: 4, data_parallel_size: 2}",
      ":11:27: error: 'distributed.world_size' must equal data_parallel_size, got 4 and 2"},
+    {"KeepWithoutBF16", 11, "precision: {keep_fp32: [loss]}",
+     ":11:24: error: 'precision.keep_fp32' needs precision.compute: bf16, got fp32"},
     {"BatchAcrossSegments", 11,
      "  grad_accum_steps: 3\ndistributed: {data_parallel_size: 1}\nnumerics: {batch_segments: 16}",
      ":7:15: error: 'data.batch_size' must divide the samples of a batch segment or be a multiple of them, got 8 and 3 "

@@ -87,6 +87,7 @@ TEST(Resolve, EveryBuiltKeyHasAnEntryOnce) {
                                        "numerics.mode",
                                        "numerics.segments",
                                        "numerics.batch_segments",
+                                       "precision.compute",
                                        "memory.budget",
                                        "fusion.enabled",
                                        "target.device",
