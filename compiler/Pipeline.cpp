@@ -44,6 +44,8 @@ Outcome update(Compilation &c) {
 
 // For the class or operation that `name` was probably meant to be, or nothing.
 std::string didYouMean(Compilation &c, StringRef name) {
+  if (name.find_first_of("*?") != StringRef::npos)
+    return "";
   std::vector<std::string> known = precision::classNames();
   c.module->walk([&](train::PrecisionOpInterface op) {
     if (StringRef opName = train::nameOf(op); !opName.contains('/'))

@@ -42,8 +42,29 @@ const BadInput rows[] = {
      "--set optim.lr=-1: error: 'optim.lr' must be >= 1e-30 and <= 1000, got -1"},
     {"ValueBelowFp32", "recipec compile gpt2.recipe -o x.bin --set optim.eps=1e-300",
      "--set optim.eps=1e-300: error: 'optim.eps' must be >= 1e-18 and <= 1, got 1e-300"},
-    {"NotBuiltYet", "recipec compile gpt2.recipe -o x.bin --set model.precision=bf16",
-     "--set model.precision=bf16: error: 'model.precision: bf16' is recognised but not built yet"},
+    {"NotBuiltYet", "recipec compile gpt2.recipe -o x.bin --set numerics.mode=fast",
+     "--set numerics.mode=fast: error: 'numerics.mode: fast' is recognised but not built yet"},
+    {"UnknownPrecision", "recipec compile gpt2.recipe -o x.bin --set precision.compute=bf61",
+     "--set precision.compute=bf61: error: 'precision.compute' must be one of fp32, bf16, got bf61, did you mean "
+     "bf16?"},
+    {"TwoPrecisions", "recipec compile gpt2.recipe -o x.bin --set precision.compute=bf16 --set model.precision=fp32",
+     "--set precision.compute=bf16: error: 'precision.compute' must equal model.precision, got bf16 and fp32"},
+    {"KeptWithoutNeed", "recipec compile gpt2.recipe -o x.bin --set 'precision.keep_fp32=[loss]'",
+     "--set precision.keep_fp32=[loss]: error: 'precision.keep_fp32' needs precision.compute: bf16, got fp32"},
+    {"KeptClassMisspelt",
+     "recipec compile gpt2.recipe -o x.bin --set precision.compute=bf16 --set 'precision.keep_fp32=[matmull]'",
+     "--set precision.keep_fp32=[matmull]: error: 'precision.keep_fp32' must name classes of operations, or the "
+     "model's operations with * and ?, got matmull, did you mean matmul?"},
+    {"KeptOperationMisspelt",
+     "recipec compile gpt2.recipe -o x.bin --set precision.compute=bf16 --set 'precision.keep_fp32=[transformer.wtf]'",
+     "--set precision.keep_fp32=[transformer.wtf]: error: 'precision.keep_fp32' must name classes of operations, or "
+     "the "
+     "model's operations with * and ?, got transformer.wtf, did you mean transformer.wte?"},
+    {"KeptMatchesNothing",
+     "recipec compile gpt2.recipe -o x.bin --set precision.compute=bf16 --set "
+     "'precision.keep_fp32=[transformer.h.2.*]'",
+     "--set precision.keep_fp32=[transformer.h.2.*]: error: 'precision.keep_fp32' must name classes of operations, or "
+     "the model's operations with * and ?, got transformer.h.2.*\n"},
     {"IllegalFactoring", "recipec compile gpt2.recipe -o x.bin --set data.batch_size=4 --set optim.grad_accum_steps=3",
      "--set data.batch_size=4: error: 'data.batch_size' must divide "},
     {"IllegalRanks", "recipec compile gpt2.recipe -o x.bin --set distributed.data_parallel_size=3",

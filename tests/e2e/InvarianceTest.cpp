@@ -19,7 +19,7 @@ std::string bits(double loss, double gradNorm) {
 struct InvarianceTest : testing::TestWithParam<const char *> {
   void compile(int batch, int accumulation, const std::string &arch = "native", bool fused = true) {
     name = std::to_string(batch) + "x" + std::to_string(accumulation) + arch + (fused ? "" : "-unfused");
-    space.must("recipec compile " + std::string(GetParam()) + ".recipe --set data.batch_size=" + std::to_string(batch) +
+    space.must("recipec compile " + recipeArguments(GetParam()) + " --set data.batch_size=" + std::to_string(batch) +
                " --set optim.grad_accum_steps=" + std::to_string(accumulation) + " --set target.arch=" + arch +
                " --set fusion.enabled=" + (fused ? "true" : "false") + " -o " + name + ".bin");
   }
@@ -102,7 +102,7 @@ TEST_P(InvarianceTest, FactoringsOfAnOddBatchAgree) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, InvarianceTest, testing::Values("gpt2", "llama"),
-                         [](const auto &info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Models, InvarianceTest, testing::Values("gpt2", "llama", "gpt2-bf16", "llama-bf16"),
+                         [](const auto &info) { return testName(info.param); });
 
 } // namespace recipe::test

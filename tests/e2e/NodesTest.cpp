@@ -20,7 +20,7 @@ class NodesTest : public testing::TestWithParam<const char *> {
 protected:
   std::string compile(int batch, const std::string &more = "") {
     std::string name = "step-" + std::to_string(batch) + (more.empty() ? "" : "-other") + ".bin";
-    space.must("recipec compile " + std::string(GetParam()) + ".recipe --set data.batch_size=" + std::to_string(batch) +
+    space.must("recipec compile " + recipeArguments(GetParam()) + " --set data.batch_size=" + std::to_string(batch) +
                " --set optim.grad_accum_steps=" + std::to_string(16 / batch) + more + " -o " + name);
     return space.files().path(name);
   }
@@ -131,7 +131,7 @@ TEST_P(NodesTest, EverySumIsIssuedInTheLastMicrobatch) {
   EXPECT_EQ(summed.size(), gradients + 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, NodesTest, testing::Values("gpt2", "llama"),
-                         [](const auto &info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Models, NodesTest, testing::Values("gpt2", "llama", "llama-bf16"),
+                         [](const auto &info) { return testName(info.param); });
 
 } // namespace recipe::test

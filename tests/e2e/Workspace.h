@@ -44,5 +44,20 @@ private:
 /// everywhere, odd sizes) and llama.recipe (2 layers, 4 heads on 2 kv heads, odd sizes), both 4 updates of 16 samples.
 inline constexpr int kUpdates = 4;
 
+/// "gpt2.recipe" of "gpt2"; "gpt2-bf16" is the same in bf16, with an even number of positions, so that token sums are
+/// in bf16, too.
+inline std::string recipeArguments(const std::string &name) {
+  size_t bf16 = name.find("-bf16");
+  return bf16 == std::string::npos
+             ? name + ".recipe"
+             : name.substr(0, bf16) + ".recipe --set precision.compute=bf16 --set data.seq_length=14";
+}
+/// The name as part of a test's.
+inline std::string testName(std::string name) {
+  for (char &c : name)
+    c = c == '-' ? '_' : c;
+  return name;
+}
+
 } // namespace recipe::test
 #endif

@@ -27,6 +27,45 @@ TEST(Pipeline, CompilesBothFamilies) {
   }
 }
 
+// Of weights that contractions read, two bytes an element, written in the update and from whatever `init` or a file
+// gave.
+TEST(Pipeline, WorkingCopiesAreState) {
+  std::unique_ptr<Compiled> compiled = compileText(kTinyLlama, "", {"precision.compute=bf16"});
+  ASSERT_EQ(compiled->outcome, Outcome::Done) << compiled->messages;
+  const recipe::abi::Step &step = compiled->compilation->step;
+  std::vector<std::string> programs;
+  for (const recipe::abi::SubProgram &program : step.programs())
+    programs.push_back(program.name());
+  EXPECT_EQ(programs,
+            (std::vector<std::string>{"prologue", "forward", "backward", "update", "init", "refresh", "eval"}));
+  std::map<uint32_t, std::string> copies;
+  for (int i = 0; i < step.buffers_size(); ++i) {
+    const recipe::abi::Buffer &buffer = step.buffers(i);
+    int64_t elements = 1;
+    for (int64_t size : buffer.shape())
+      elements *= size;
+    if (buffer.type() == recipe::abi::BF16)
+      EXPECT_EQ(buffer.bytes(), uint64_t(2 * elements)) << buffer.name();
+    if (!llvm::StringRef(buffer.name()).starts_with("working:"))
+      continue;
+    EXPECT_EQ(buffer.type(), recipe::abi::BF16);
+    EXPECT_EQ(buffer.region(), recipe::abi::STATE);
+    EXPECT_EQ(buffer.category(), "parameters");
+    copies[uint32_t(i)] = buffer.name();
+  }
+  EXPECT_EQ(copies.size(), 14u); // seven matrices in each of two layers
+  for (const recipe::abi::SubProgram &program : step.programs()) {
+    size_t named = 0;
+    for (const recipe::abi::Instruction &instruction : program.instructions())
+      for (const recipe::abi::KernelArgument &argument : instruction.arguments())
+        named += copies.count(argument.buffer());
+    if (program.name() == "refresh" || program.name() == "update" || program.name() == "eval")
+      EXPECT_EQ(named, copies.size()) << program.name();
+    else if (program.name() == "init" || program.name() == "prologue")
+      EXPECT_EQ(named, 0u) << program.name();
+  }
+}
+
 TEST(Pipeline, SameRecipeSameBytes) {
   for (const char *text : {kTinyLlama, kTinyGpt2}) {
     std::unique_ptr<Compiled> once = compileText(text), again = compileText(text, "", {}, 3);

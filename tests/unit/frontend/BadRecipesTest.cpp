@@ -98,8 +98,6 @@ const BadLine badLines[] = {
      ":11:14: error: 'optim.scheduler' must be one of constant, linear, cosine, got cosin, did you mean cosine?"},
     {"StrangeValue", 2, "  type: mamba", ":2:9: error: 'model.type' must be one of gpt2, llama, got mamba"},
     // Not built yet.
-    {"UnbuiltPrecision", 11, "precision: {compute: bf16}",
-     ":11:22: error: 'precision.compute: bf16' is recognised but not built yet: only fp32"},
     {"UnbuiltValue", 11, "numerics: {mode: fast}",
      ":11:18: error: 'numerics.mode: fast' is recognised but not built yet: only invariant"},
     {"UnbuiltSize", 11, "distributed: {tensor_parallel_size: 4, world_size: 4}",
@@ -114,6 +112,8 @@ const BadLine badLines[] = {
      ":11:17: error: 'optim.warmup_steps' must be < optim.max_steps, got 100 and 100"},
     {"WorldOfOthers", 11, "distributed: {world_size: 4, data_parallel_size: 2}",
      ":11:27: error: 'distributed.world_size' must equal data_parallel_size, got 4 and 2"},
+    {"TwoPrecisions", 1, "precision: {compute: bf16}\nmodel:\n  precision: fp32",
+     ":1:22: error: 'precision.compute' must equal model.precision, got bf16 and fp32"},
     {"KeepWithoutBF16", 11, "precision: {keep_fp32: [loss]}",
      ":11:24: error: 'precision.keep_fp32' needs precision.compute: bf16, got fp32"},
     {"BatchAcrossSegments", 11,

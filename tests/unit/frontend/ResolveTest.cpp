@@ -139,8 +139,8 @@ TEST(Resolve, BadSets) {
       {{"optim.warmup_steps=1", "optim.warmup_ratio=0.1"},
        {"--set optim.warmup_ratio=0.1: error: 'optim.warmup_ratio' excludes 'optim.warmup_steps', which is given by "
         "--set optim.warmup_steps=1"}},
-      {{"model.precision=bf16"},
-       {"--set model.precision=bf16: error: 'model.precision: bf16' is recognised but not built yet: only fp32"}},
+      {{"precision.compute=bf16", "model.precision=fp32"},
+       {"--set precision.compute=bf16: error: 'precision.compute' must equal model.precision, got bf16 and fp32"}},
       {{"optim.lr=\xff"}, {"--set optim.lr=\xef\xbf\xbd: error: must be UTF-8 text"}},
   };
   for (const Case &c : cases)
