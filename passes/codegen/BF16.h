@@ -6,7 +6,7 @@
 
 namespace recipe::codegen {
 
-// vcvtneps2bf16 and vdpbf16ps.
+// vcvtneps2bf16; vdpbf16ps, too, but it does not pay everywhere (TargetInfo::dotsBF16).
 bool hasBF16Instructions(const step::TargetInfo &target);
 
 // 16 lanes of f32 rounded to what a bf16 can be.

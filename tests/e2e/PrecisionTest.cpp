@@ -25,7 +25,8 @@ protected:
     return result;
   }
   uint64_t category(const std::string &step, const std::string &name) {
-    for (const auto &one : space.step(step).certificate().rows(0).categories())
+    abi::Step compiled = space.step(step);
+    for (const auto &one : compiled.certificate().rows(0).categories())
       if (one.name() == name)
         return one.bytes();
     return 0;
