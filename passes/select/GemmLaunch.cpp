@@ -74,11 +74,13 @@ Tile chooseTile(const GemmShape &shape, const step::TargetInfo &target) {
   return {std::clamp<int64_t>((target.vectorRegisters - registersPerRow - 1) / registersPerRow, 1, mostRows), vectors};
 }
 
-// The panels of a block take at most three quarters of L2; fewer where packed rows of the left operand lie beside them.
+// The panels of a block take at most three quarters of L2; of a long K less, where packed rows of the left operand lie
+// beside them.
 int64_t chooseKBlock(const GemmShape &shape, int64_t columns, const step::TargetInfo &target) {
-  int64_t fits = target.l2Bytes * 3 / 4 / (4 * columns);
-  return std::min(std::max<int64_t>(totalRows(shape, target), 1),
-                  std::clamp<int64_t>(fits, 128, packsLhs(shape, target) ? 512 : 768) / 8 * 8);
+  constexpr int64_t kMost = 768, kMostBesideLhs = 512;
+  int64_t fits = target.l2Bytes * 3 / 4 / (4 * columns), rows = std::max<int64_t>(totalRows(shape, target), 1);
+  int64_t most = rows > kMost && packsLhs(shape, target) ? kMostBesideLhs : kMost;
+  return std::min(rows, std::clamp<int64_t>(fits, 128, most) / 8 * 8);
 }
 
 int64_t pendingBytes(const GemmShape &shape, const Tile &tile, const Blocking &blocking,
