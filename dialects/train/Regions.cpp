@@ -5,7 +5,7 @@ using namespace mlir;
 using namespace recipe::train;
 
 bool recipe::train::isElementwise(Operation *op) {
-  return isa<AddOp, BiasAddOp, GeluOp, GeluGradOp, SwigluOp, SwigluGradOp, DropoutOp, FillOp>(op);
+  return isa<AdamwOp, AddOp, BiasAddOp, CastOp, GeluOp, GeluGradOp, SwigluOp, SwigluGradOp, DropoutOp, FillOp>(op);
 }
 
 bool recipe::train::isPerChannel(OpOperand &operand) {
@@ -16,7 +16,7 @@ std::optional<unsigned> recipe::train::anchoredResult(Operation *op) {
   // A sum that goes on from an accumulator is written to a variable and to nothing else.
   if (auto contract = dyn_cast<ContractOp>(op); contract && !contract.getAccumulator())
     return 0;
-  if (isa<LayerNormOp, LayerNormGradOp, RmsNormOp, RmsNormGradOp>(op))
+  if (isa<LayerNormOp, LayerNormGradOp, RmsNormOp, RmsNormGradOp, RopeOp>(op))
     return 0;
   return std::nullopt;
 }
@@ -53,7 +53,7 @@ std::string recipe::train::whyNotTogether(ArrayRef<Operation *> ops) {
     if (!isElementwise(op))
       return "one region has one op that is not elementwise, got " + mnemonic(anchor) + " and " + mnemonic(op);
     for (Value result : op->getResults())
-      if (tensorType(result) != tensorType(whole))
+      if (shapeOf(result) != shapeOf(whole))
         return "the ops of a region work on one shape, got " + textOf(whole.getType()) + " and " +
                textOf(result.getType()) + " of " + mnemonic(op);
     for (OpOperand &operand : op->getOpOperands()) {

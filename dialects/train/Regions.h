@@ -14,7 +14,7 @@ namespace recipe::train {
 class KernelOp;
 
 // Each element of a result depends only on the elements of the operands at the same place, for operands of one value
-// for each channel at the same channel. Such ops have no effect and may be computed anywhere.
+// for each channel at the same channel, and on the step's scalars. Such ops write no scalars.
 bool isElementwise(mlir::Operation *op);
 // Whether an elementwise op takes one value per channel there: its last dimension.
 bool isPerChannel(mlir::OpOperand &operand);

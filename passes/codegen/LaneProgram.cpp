@@ -79,4 +79,17 @@ bool LaneProgram::isShort() const {
   return all_of(steps, [](const Step &step) { return step.rule->isShort; });
 }
 
+Expected<std::optional<LaneProgram>> readEpilogue(KernelBuilder &b, DictionaryAttr spec, unsigned result,
+                                                  ArrayRef<unsigned> inputs) {
+  auto fused = spec.getAs<DictionaryAttr>("epilogue");
+  if (!fused)
+    return std::nullopt;
+  Expected<LaneProgram> program = LaneProgram::read(b, fused, result, unsigned(specInt(fused, "first_scalar")));
+  if (!program)
+    return program.takeError();
+  for (unsigned input : inputs)
+    program->mayOverwrite(input);
+  return std::optional<LaneProgram>(std::move(*program));
+}
+
 } // namespace recipe::codegen

@@ -12,6 +12,7 @@
 
 #include "passes/codegen/LaneRules.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 
 namespace recipe::codegen {
 
@@ -54,6 +55,11 @@ private:
   unsigned firstBuffer;
   llvm::SmallVector<Step> steps;
 };
+
+// The field `epilogue` of a kernel's specification: a program that takes what would go to buffer `result`, whose
+// results may be the memory of `inputs`. None: the kernel stores by itself.
+llvm::Expected<std::optional<LaneProgram>> readEpilogue(KernelBuilder &builder, mlir::DictionaryAttr spec,
+                                                        unsigned result, llvm::ArrayRef<unsigned> inputs);
 
 } // namespace recipe::codegen
 #endif

@@ -65,20 +65,6 @@ void forRows(KernelBuilder &b, DictionaryAttr spec, unsigned together, function_
   b.forLoop(whole, hi, b.i64(1), [&](Val row) { body({b, channels, row, 1}); });
 }
 
-// The program that takes what would go to buffer `result`, which may be the memory of `inputs`; none: it is stored.
-Expected<std::optional<LaneProgram>> epilogueOf(KernelBuilder &b, DictionaryAttr spec, unsigned result,
-                                                ArrayRef<unsigned> inputs) {
-  auto fused = spec.getAs<DictionaryAttr>("epilogue");
-  if (!fused)
-    return std::nullopt;
-  Expected<LaneProgram> program = LaneProgram::read(b, fused, result, unsigned(specInt(fused, "first_scalar")));
-  if (!program)
-    return program.takeError();
-  for (unsigned input : inputs)
-    program->mayOverwrite(input);
-  return std::optional<LaneProgram>(std::move(*program));
-}
-
 } // namespace
 
 Error emitNorm(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
@@ -86,7 +72,7 @@ Error emitNorm(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
   double eps = specFloat(spec, "eps");
   unsigned x = 0, gain = 1, bias = 2, mean = 3, rstd = centered ? 4 : 2, y = rstd + 1;
   b.mayAlias(x, y);
-  Expected<std::optional<LaneProgram>> epilogue = epilogueOf(b, spec, y, {x});
+  Expected<std::optional<LaneProgram>> epilogue = readEpilogue(b, spec, y, {x});
   if (!epilogue)
     return epilogue.takeError();
   EmitPolicy p(b), scalar = EmitPolicy::scalar(b);
@@ -138,7 +124,7 @@ Error emitNormGrad(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
   unsigned dy = 0, x = 1, gain = 2, mean = 3, rstd = centered ? 4 : 3, dx = centered ? 5 : 4;
   b.mayAlias(dy, dx);
   b.mayAlias(x, dx);
-  Expected<std::optional<LaneProgram>> epilogue = epilogueOf(b, spec, dx, {dy, x});
+  Expected<std::optional<LaneProgram>> epilogue = readEpilogue(b, spec, dx, {dy, x});
   if (!epilogue)
     return epilogue.takeError();
   EmitPolicy p(b), scalar = EmitPolicy::scalar(b);

@@ -33,12 +33,23 @@ int64_t Groups::runsAt(Operation *op) const {
   return placeOf(found == number.end() ? op : groups[found->second].back());
 }
 
+Operation *Groups::scalarsChange(const Group &together) const {
+  if (llvm::all_of(together, [](Operation *op) { return isMemoryEffectFree(op); }))
+    return nullptr;
+  for (Operation *op = together.front(); op != together.back(); op = op->getNextNode())
+    if (belongsInKernel(*op) && hasEffect<MemoryEffects::Write>(op))
+      return op;
+  return nullptr;
+}
+
 std::string Groups::whyNot(const Group &together) const {
   if (std::string why = train::whyNotTogether(together); !why.empty())
     return why;
   int64_t first = placeOf(together.front()), last = placeOf(together.back());
   if (first < backward && backward < last)
     return described(together.front()) + " belongs to forward, " + described(together.back()) + " to backward";
+  if (Operation *change = scalarsChange(together))
+    return described(change) + " changes the step's scalars in between";
   for (Operation *op : together)
     for (Operation *user : op->getUsers())
       if (!isa<train::WriteOp>(user) && !llvm::is_contained(together, user) && runsAt(user) <= last)

@@ -32,6 +32,8 @@ public:
 
 private:
   std::string whyNot(const Group &together) const;
+  // An op that changes the step's scalars between the group's first op and its last; null: none.
+  mlir::Operation *scalarsChange(const Group &together) const;
   int64_t placeOf(mlir::Operation *op) const { return place.lookup(op); }
   // Where the op runs: in its group, or where it stands.
   int64_t runsAt(mlir::Operation *op) const;

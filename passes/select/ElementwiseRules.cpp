@@ -70,13 +70,12 @@ SmallVector<NamedAttribute> combineSpec(MLIRContext *context) {
 
 ArrayRef<NamedKernelRule> elementwiseRules() {
   static constexpr NamedKernelRule rules[] = {
-      {"train.add", elementwiseRule},      {"train.bias_add", elementwiseRule},
-      {"train.cast", elementwiseRule},
-      {"train.gelu", elementwiseRule},     {"train.gelu_grad", elementwiseRule},
-      {"train.swiglu", elementwiseRule},   {"train.swiglu_grad", elementwiseRule},
-      {"train.dropout", elementwiseRule},  {"train.fill", elementwiseRule},
-      {"train.adamw", elementwiseRule},    {"train.init_normal", elementwiseRule},
-      {"train.tree_merge", treeMergeRule},
+      {"train.add", elementwiseRule},         {"train.bias_add", elementwiseRule},
+      {"train.cast", elementwiseRule},        {"train.gelu", elementwiseRule},
+      {"train.gelu_grad", elementwiseRule},   {"train.swiglu", elementwiseRule},
+      {"train.swiglu_grad", elementwiseRule}, {"train.dropout", elementwiseRule},
+      {"train.fill", elementwiseRule},        {"train.adamw", elementwiseRule},
+      {"train.init_normal", elementwiseRule}, {"train.tree_merge", treeMergeRule},
   };
   return rules;
 }

@@ -53,7 +53,9 @@ void shareStorage(Operation *anchor, const LaneProgram &program, ArrayRef<int64_
   };
   for (const Argument &result : program.results)
     for (int64_t operand : overwritten)
-      plan.inPlace.push_back({result.index, operand});
+      if (anchor->getBlock()->getArgument(unsigned(operand)).getType() ==
+          anchor->getBlock()->getTerminator()->getOperand(unsigned(result.index)).getType())
+        plan.inPlace.push_back({result.index, operand});
   for (auto [result, operand] : program.inPlace)
     if (!readByAnchor(operand))
       plan.inPlace.push_back({result, operand});

@@ -55,6 +55,8 @@ private:
 
 const char kDropout[] = "p = 0.3 : f64, dropout_id = 4042322160 : i64";
 
+std::string rounded(const std::string &type) { return type.substr(0, type.rfind('x')) + "xbf16"; }
+
 void addChains(std::vector<KernelCase> &cases) {
   for (std::string shape : {"1x1x1", "1x3x5", "2x4x32", "3x7x1999"}) {
     std::string type = shape + "xf32", channels = shape.substr(shape.find('x', 2) + 1) + "xf32";
@@ -63,6 +65,13 @@ void addChains(std::vector<KernelCase> &cases) {
       std::string sum = r.op("add", {r.operand(type), r.operand(type)}, {type});
       std::string dropped = r.op("dropout", {sum}, {type}, kDropout);
       cases.push_back(r.gives({sum, dropped}));
+    }
+    {
+      Region r("SumCastSum" + shape); // one operand is bf16, one result is
+      std::string sum = r.op("add", {r.operand(type), r.operand(type)}, {type});
+      std::string wide = r.op("cast", {r.operand(rounded(type))}, {type});
+      std::string narrow = r.op("cast", {sum}, {rounded(type)});
+      cases.push_back(r.gives({narrow, r.op("add", {wide, sum}, {type})}));
     }
     {
       Region r("BiasGelu" + shape); // by rows
@@ -131,6 +140,17 @@ void addEpilogues(std::vector<KernelCase> &cases, const Product &p) {
     cases.push_back(r.gives({biased, r.op("gelu", {biased}, {type})}));
   }
   {
+    Region r("Gemm" + p.name + "BiasGeluCast"); // nobody needs a result in f32
+    std::string y = product(r, p), biased = r.op("bias_add", {y, r.operand(channels)}, {type});
+    std::string gelu = r.op("gelu", {biased}, {type});
+    cases.push_back(r.gives({r.op("cast", {gelu}, {rounded(type)})}));
+  }
+  {
+    Region r("Gemm" + p.name + "CastAndBias"); // the second result is f32
+    std::string y = product(r, p), narrow = r.op("cast", {y}, {rounded(type)});
+    cases.push_back(r.gives({narrow, r.op("bias_add", {y, r.operand(channels)}, {type})}));
+  }
+  {
     Region r("Gemm" + p.name + "BiasDropoutSum");
     std::string y = product(r, p), biased = r.op("bias_add", {y, r.operand(channels)}, {type});
     std::string dropped = r.op("dropout", {biased}, {type}, kDropout);
@@ -189,6 +209,31 @@ void addShared(std::vector<KernelCase> &cases) {
   cases.push_back(r.gives({r.op("add", {"x0", y}, {"2x33x48xf32"})}));
 }
 
+void addRope(std::vector<KernelCase> &cases) {
+  for (int64_t size : {2, 6, 32, 46}) {
+    std::string type = sized({2, 5, 3 * size}), table = sized({7, size / 2});
+    Region r("RopeCast" + std::to_string(size));
+    std::string y = r.op("rope", {r.operand(type), r.operand(table), r.operand(table), r.operand("2x5xi32", ids(7))},
+                         {type}, "heads = 3 : i64, inverse = " + std::string(size == 6 ? "true" : "false"));
+    cases.push_back(r.gives({y, r.op("cast", {y}, {rounded(type)})}));
+  }
+}
+
+void addAdamw(std::vector<KernelCase> &cases) {
+  std::string type = "37x1003xf32";
+  Region r("AdamwCast");
+  r.kernelCase.params = [](rcp_step_params_v1 &params) {
+    params.learning_rate = 3e-4;
+    params.bias_correction1 = 0.271;
+    params.bias_correction2 = 0.142625;
+    params.grad_scale = 1.0 / 1537;
+  };
+  std::string parameter =
+      r.op("adamw", {r.operand(type), r.operand(type), r.operand(type, uniform(0, 1)), r.operand(type, normal(100))},
+           {type, type, type}, "beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64");
+  cases.push_back(r.gives({parameter, "v0#1", "v0#2", r.op("cast", {parameter}, {rounded(type)})}));
+}
+
 void addNormGradients(std::vector<KernelCase> &cases) {
   for (std::vector<int64_t> shape : {std::vector<int64_t>{1, 1, 5}, {2, 9, 33}, {3, 17, 768}}) {
     std::string type = sized(shape), channels = sized({shape[2]}), rows = sized({shape[0], shape[1]});
@@ -228,6 +273,12 @@ void addNorms(std::vector<KernelCase> &cases) {
       std::string y = r.op("rms_norm", {r.operand(type), r.operand(channels)}, {type, rows}, eps);
       cases.push_back(r.gives({"v0#1", y, r.op("dropout", {y}, {type}, kDropout)}));
     }
+    {
+      Region r("LayerNormCast" + name);
+      std::string y =
+          r.op("layer_norm", {r.operand(type), r.operand(channels), r.operand(channels)}, {type, rows, rows}, eps);
+      cases.push_back(r.gives({r.op("cast", {y}, {rounded(type)}), "v0#2", "v0#1"}));
+    }
   }
 }
 
@@ -240,6 +291,8 @@ std::vector<KernelCase> fusedCases() {
   addShared(cases);
   addNorms(cases);
   addNormGradients(cases);
+  addRope(cases);
+  addAdamw(cases);
   return cases;
 }
 

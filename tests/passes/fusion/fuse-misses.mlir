@@ -61,3 +61,17 @@ train.graph @backward {
   %1 = train.gelu %0 : (!x) -> !x loc("gelu")
   train.write @b, %1 : !x
 }
+
+// The scalars that AdamW reads change before its cast stands.
+// CHECK-COUNT-4: remark: loc("cast"): not fused by {{.*}}Cast: operand 0 of 'train.cast' comes from 'train.adamw', not from
+// CHECK: remark: loc("cast"): not fused by ElementwiseChain: 'train.grad_norm' norm changes the step's scalars in between
+// CHECK: remark: loc("cast"): not fused by ElementwiseChainSecond: 'train.cast' has 1 operands
+// CHECK-COUNT-2: remark: loc("adamw"): not fused by ElementwiseChain{{.*}}: 'train.read' is not elementwise
+train.variable @h : tensor<2x3x16xbf16> working {of = @x}
+train.graph @scalars {
+  %x = train.read @x : !x
+  %p, %m, %v = train.adamw %x, %x, %x, %x {beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64} : (!x, !x, !x, !x) -> (!x, !x, !x) loc("adamw")
+  train.grad_norm %x {clip = 1.0 : f64} : (!x) -> () loc("norm")
+  %0 = train.cast %p : (!x) -> tensor<2x3x16xbf16> loc("cast")
+  train.write @h, %0 : tensor<2x3x16xbf16>
+}

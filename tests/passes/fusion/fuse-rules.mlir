@@ -11,11 +11,14 @@
 !c = tensor<16xf32>
 !rows = tensor<2x3xf32>
 !sums = tensor<8x16xf32>
+!h = tensor<2x3x16xbf16>
 train.variable @x : !x parameter {hf_name = "x"}
 train.variable @other : !x parameter {hf_name = "other"}
 train.variable @w : !w parameter {hf_name = "w"}
 train.variable @bias : !c parameter {hf_name = "bias"}
 train.variable @rstd : !rows parameter {hf_name = "rstd"}
+train.variable @m : !x adam_m
+train.variable @v : !x adam_v
 train.variable @a : !x output
 train.variable @b : !x output
 train.variable @c : !x output
@@ -142,4 +145,39 @@ train.graph @chain {
   %1 = train.gelu %0 : (!x) -> !x loc("two")
   %2 = train.add %x, %1 : (!x, !x) -> !x loc("three")
   train.write @a, %2 : !x
+}
+
+// What contractions take in bf16 is rounded where it is made; AdamW gives the working copy.
+// CHECK-LABEL: train.graph @casts
+// CHECK: train.kernel "ln+cast"
+// CHECK: train.kernel "rms+cast"
+// CHECK: train.kernel "product+cast"
+// CHECK: train.kernel "adamw+cast"
+// KERNELS-LABEL: train.graph @casts
+train.variable @ln : !h working {of = @x}
+train.variable @rms : !h working {of = @x}
+train.variable @product : !h working {of = @x}
+train.variable @working : !h working {of = @x}
+train.graph @casts {
+  %x = train.read @x : !x
+  %m = train.read @m : !x
+  %v = train.read @v : !x
+  %other = train.read @other : !x
+  %w = train.read @w : !w
+  %gain = train.read @bias : !c
+  %y, %mean, %rstd = train.layer_norm %x, %gain, %gain {eps = 1.0e-5 : f64} : (!x, !c, !c) -> (!x, !rows, !rows) loc("ln")
+  %0 = train.cast %y : (!x) -> !h loc("ln.bf16")
+  train.write @ln, %0 : !h
+  %z, %rstd2 = train.rms_norm %x, %gain {eps = 1.0e-5 : f64} : (!x, !c) -> (!x, !rows) loc("rms")
+  %1 = train.cast %z : (!x) -> !h loc("rms.bf16")
+  train.write @rms, %1 : !h
+  %2 = train.contract %x, %w {form = #nn, operandSegmentSizes = array<i32: 1, 1, 0>, segments = array<i64: 0, 16>} : (!x, !w) -> !x loc("product")
+  %3 = train.cast %2 : (!x) -> !h loc("product.bf16")
+  train.write @product, %3 : !h
+  %p, %m1, %v1 = train.adamw %x, %m, %v, %other {beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64} : (!x, !x, !x, !x) -> (!x, !x, !x) loc("adamw")
+  train.write @x, %p : !x
+  %4 = train.cast %p : (!x) -> !h loc("adamw.bf16")
+  train.write @m, %m1 : !x
+  train.write @v, %v1 : !x
+  train.write @working, %4 : !h
 }
