@@ -95,6 +95,7 @@ Outcome fuse(Compilation &c) {
   FusePassOptions options;
   options.enabled = c.options.fusion;
   FusionReport report;
+  report.wantsText = !c.options.dumpFolder.empty();
   if (runPass(c, createFusePass(options, c.options.fusionRules, &report)) != Outcome::Done)
     return Outcome::Bug;
   c.report = std::move(report.text);

@@ -26,6 +26,7 @@ struct FusionRules {
 llvm::LogicalResult checkFusionRules(mlir::MLIRContext *context, llvm::ArrayRef<FusionRules> rules);
 
 struct FusionReport {
+  bool wantsText = true;
   std::string text;               // what was fused, and why the rest was not
   std::vector<std::string> unmet; // of rules that are required
 };

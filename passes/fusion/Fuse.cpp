@@ -31,6 +31,7 @@ public:
 
 private:
   void runOnOperation() override {
+    Report report(remarks || (reportTo && reportTo->wantsText));
     LocalTypes types(getOperation());
     RuleSet rules;
     if (enabled) {
@@ -40,13 +41,13 @@ private:
       rules.addDefaults(&getContext());
     }
     for (auto graph : getOperation().getOps<GraphOp>())
-      if (failed(fuse(graph, rules, types)))
+      if (failed(fuse(graph, rules, types, report)))
         return signalPassFailure();
     if (reportTo)
-      *reportTo = {report.text(), report.unmet(rules.rules)};
+      *reportTo = {reportTo->wantsText, report.text(), report.unmet(rules.rules)};
   }
 
-  LogicalResult fuse(GraphOp graph, const RuleSet &rules, const LocalTypes &types) {
+  LogicalResult fuse(GraphOp graph, const RuleSet &rules, const LocalTypes &types, Report &report) {
     eraseDead(graph);
     for (Operation &op : graph.getBody().front())
       if (belongsInKernel(op) && train::nameOf(&op).empty())
@@ -56,7 +57,7 @@ private:
     for (Rule rule : rules.rules)
       for (Operation &op : graph.getBody().front())
         if (belongsInKernel(op))
-          apply(rule, &op, groups);
+          apply(rule, &op, groups, report);
     report.endRules(remarks);
     llvm::StringMap<int64_t> used;
     for (const Group &group : groups.inOrder()) {
@@ -69,7 +70,7 @@ private:
     return success();
   }
 
-  void apply(Rule rule, Operation *root, Groups &groups) {
+  void apply(Rule rule, Operation *root, Groups &groups, Report &report) {
     Match found = match(rule, root);
     if (found.ops.empty() && found.why.empty())
       return;
@@ -88,7 +89,6 @@ private:
 
   std::vector<FusionRules> userRules;
   FusionReport *reportTo = nullptr;
-  Report report;
 };
 
 } // namespace

@@ -7,22 +7,26 @@ namespace recipe::fusion {
 
 void Report::beginGraph(train::GraphOp graph) { lines += ("graph @" + graph.getSymName() + "\n").str(); }
 
+static std::string placeOf(Operation *op) {
+  return "'" + op->getName().getStringRef().str() + "' " + train::nameOf(op).str();
+}
+
 void Report::missed(Rule rule, Operation *root, Miss kind, StringRef why) {
-  misses[root].push_back({rule.name().str(), why.str(), kind});
+  Count &count = counts[rule.name().str()];
+  std::string &first = kind == Miss::Pattern ? count.nearest : count.refusal;
+  if (first.empty())
+    first = placeOf(root) + ": " + why.str();
+  if (wantsText)
+    misses[root].push_back({rule.name().str(), why.str(), kind});
 }
 
 void Report::endRules(bool remarks) {
   for (const auto &[root, reasons] : misses)
     for (const Reason &reason : reasons) {
-      std::string place = "'" + root->getName().getStringRef().str() + "' " + train::nameOf(root).str();
-      Count &count = counts[reason.rule];
-      std::string &first = reason.kind == Miss::Pattern ? count.nearest : count.refusal;
-      if (first.empty())
-        first = place + ": " + reason.why;
       if (reason.kind == Miss::Pattern && rules.contains(root))
         continue;
-      ++count.missed;
-      lines += "  not fused by " + reason.rule + ": " + place + ": " + reason.why + "\n";
+      ++counts[reason.rule].missed;
+      lines += "  not fused by " + reason.rule + ": " + placeOf(root) + ": " + reason.why + "\n";
       if (remarks)
         root->emitRemark("not fused by ") << reason.rule << ": " << reason.why;
     }
@@ -38,10 +42,13 @@ void Report::region(const Group &group, StringRef kernel) {
       ++counts[rule].joined;
       list += (list.empty() ? "" : ", ") + rule;
     }
-  lines += ("  region " + kernel + ": " + list + "\n").str();
+  if (wantsText)
+    lines += ("  region " + kernel + ": " + list + "\n").str();
 }
 
 std::string Report::text() const {
+  if (!wantsText)
+    return "";
   std::string table = "rule                             matches  misses\n";
   for (const auto &[rule, count] : counts) {
     std::string row = rule;

@@ -10,8 +10,11 @@ namespace recipe::fusion {
 
 class Report {
 public:
+  // Without text only what `unmet` needs is kept: a deep model has many misses.
+  explicit Report(bool wantsText) : wantsText(wantsText) {}
   void beginGraph(train::GraphOp graph);
-  // Once all rules were tried at each op, before regions are formed. `remarks`: misses become diagnostics, too.
+  // Once all rules were tried at each op, before regions are formed. `remarks`: misses, of the text, become
+  // diagnostics.
   void endRules(bool remarks);
   // The rule joined the ops, of which `root` is the last.
   void joined(Rule rule, mlir::Operation *root) { rules[root].push_back(rule.name().str()); }
@@ -40,6 +43,7 @@ private:
   llvm::MapVector<mlir::Operation *, llvm::SmallVector<Reason>> misses;
   llvm::MapVector<std::string, Count, std::map<std::string, unsigned>> counts;
   std::string lines;
+  bool wantsText;
 };
 
 } // namespace recipe::fusion
