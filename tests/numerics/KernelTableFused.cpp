@@ -93,6 +93,7 @@ struct Product {
   std::vector<int64_t> tokens, k; // k of each pair
   int64_t columns;
   std::vector<train::SegmentList> segments;
+  bool half = false; // operands of bf16
 };
 
 std::string listed(const std::vector<int64_t> &numbers, const char *between) {
@@ -106,13 +107,14 @@ std::string sized(std::vector<int64_t> sizes) { return listed(sizes, "x") + "xf3
 
 std::string product(Region &r, const Product &p) {
   Names operands;
+  auto add = [&](const std::string &type) { operands.push_back(r.operand(p.half ? rounded(type) : type, normal())); };
   for (int64_t k : p.k) {
     std::vector<int64_t> lhs = p.tokens;
     lhs.push_back(k);
-    operands.push_back(r.operand(sized(lhs), normal()));
+    add(sized(lhs));
   }
   for (int64_t k : p.k)
-    operands.push_back(r.operand(p.form == "nn" ? sized({k, p.columns}) : sized({p.columns, k}), normal()));
+    add(p.form == "nn" ? sized({k, p.columns}) : sized({p.columns, k}));
   std::vector<int64_t> ranges, result = p.tokens;
   for (size_t s = 0; s < p.segments[0].size(); s += 2)
     for (const train::SegmentList &list : p.segments)
@@ -198,6 +200,8 @@ void addProducts(std::vector<KernelCase> &cases) {
   addEpilogues(cases, {"LongK", "nt", {2, 9}, {1700}, 40, one(1700)});
   addEpilogues(cases, {"Segments", "nn", {1, 33}, {600}, 70, {train::paddedSegments(600, 8)}});
   addEpilogues(cases, {"LongSegments", "nn", {1, 17}, {7000}, 33, {train::paddedSegments(7000, 4)}});
+  addEpilogues(cases, {"Half", "nn", {1, 7}, {102}, 50, one(102), true});
+  addEpilogues(cases, {"HalfLongK", "nt", {2, 9}, {1700}, 40, one(1700), true});
   train::SegmentList wide = train::paddedSegments(300, 4), narrow = train::paddedSegments(70, 4);
   addEpilogues(cases, {"Pairs", "nt", {2, 13}, {300, 70}, 45, {wide, narrow}});
 }
