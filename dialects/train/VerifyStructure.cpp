@@ -50,7 +50,8 @@ LogicalResult VariableOp::verify() {
   if (getUse() && !getOf())
     return emitOpError("'use' needs 'of'");
   if ((getRole() == Role::Working) != type.getElementType().isBF16())
-    return emitOpError("a variable is bf16 when it is a working copy, got: ") << type << " " << stringifyRole(getRole());
+    return emitOpError("a variable is bf16 when it is a working copy, got: ")
+           << type << " " << stringifyRole(getRole());
   if (getRole() == Role::Working && !getOf())
     return emitOpError("a working copy needs 'of'");
   return success(succeeded(verifySlice(*this, type)) && succeeded(verifyInit(*this)));
