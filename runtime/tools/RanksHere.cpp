@@ -39,7 +39,8 @@ static int64_t rankOf(pid_t process) {
 /// 'R' running, 'S' asleep, 'T' stopped, ...: the field after the name, which may hold anything.
 static char stateOf(pid_t process) {
   std::ifstream file(processFile(process, "stat"));
-  std::string text(std::istreambuf_iterator<char>(file), {});
+  std::string text;
+  std::getline(file, text, '\0'); // does not throw when the process ends meanwhile
   size_t name = text.rfind(") ");
   return name == std::string::npos || name + 2 >= text.size() ? '?' : text[name + 2];
 }

@@ -12,7 +12,9 @@ namespace recipe::test {
 
 static std::string contents(const std::filesystem::path &path) {
   std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  std::ostringstream text;
+  text << file.rdbuf(); // does not throw when the process ends meanwhile
+  return text.str();
 }
 
 static void sleepShortly() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
