@@ -157,7 +157,8 @@ TEST(PrecisionPolicy, ClassesAreKnown) {
 
 TEST(PrecisionPolicy, TellsWhatMatchesNothing) {
   ModelRun run(smallModels()[0], factsOf(16, 16), ReferenceMode::Exact);
-  EXPECT_EQ(precision::matchNothing(run.module(), {"matmul", "transformer.h.0.*", "matmull", "transformer.h.2.*", "*.c_proj"}),
+  EXPECT_EQ(precision::matchNothing(run.module(),
+                                    {"matmul", "transformer.h.0.*", "matmull", "transformer.h.2.*", "*.c_proj"}),
             (std::vector<std::string>{"matmull", "transformer.h.2.*"}));
 }
 
