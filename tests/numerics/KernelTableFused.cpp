@@ -148,6 +148,13 @@ void addEpilogues(std::vector<KernelCase> &cases, const Product &p) {
     cases.push_back(r.gives({r.op("cast", {gelu}, {rounded(type)})}));
   }
   {
+    Region r("Gemm" + p.name + "SwigluGradCasts");
+    std::string y = product(r, p), narrow = listed(shape, "x") + "xbf16";
+    std::string gate = r.op("swiglu_grad", {y, r.operand(type), r.operand(type)}, {type, type});
+    std::string up = gate.substr(0, gate.find('#')) + "#1";
+    cases.push_back(r.gives({r.op("cast", {gate}, {narrow}), r.op("cast", {up}, {narrow})}));
+  }
+  {
     Region r("Gemm" + p.name + "CastAndBias"); // the second result is f32
     std::string y = product(r, p), narrow = r.op("cast", {y}, {rounded(type)});
     cases.push_back(r.gives({narrow, r.op("bias_add", {y, r.operand(channels)}, {type})}));
