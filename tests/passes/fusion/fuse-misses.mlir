@@ -66,6 +66,7 @@ train.graph @backward {
 // CHECK-COUNT-4: remark: loc("cast"): not fused by {{.*}}Cast: operand 0 of 'train.cast' comes from 'train.adamw', not from
 // CHECK: remark: loc("cast"): not fused by ElementwiseChain: 'train.grad_norm' norm changes the step's scalars in between
 // CHECK: remark: loc("cast"): not fused by ElementwiseChainSecond: 'train.cast' has 1 operands
+// CHECK: remark: loc("cast"): not fused by SecondResultCast: operand 0 of 'train.cast' is result 0 of 'train.adamw', not 1
 // CHECK-COUNT-2: remark: loc("adamw"): not fused by ElementwiseChain{{.*}}: 'train.read' is not elementwise
 train.variable @h : tensor<2x3x16xbf16> working {of = @x}
 train.graph @scalars {
