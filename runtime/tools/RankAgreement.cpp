@@ -10,9 +10,10 @@
 using namespace recipe::rt;
 
 SharedParts recipe::rt::sharedKeys(const abi::Step &step, const RunTimeKeys &keys) {
-  static const std::set<std::string> ownMatter = {"experiment.name",     "experiment.output_dir", "data.path",
-                                                  "data.eval_path",      "model.init_from",       "data.num_workers",
-                                                  "data.prefetch_depth", "logging.log_interval",  "logging.keep_last"};
+  static const std::set<std::string> ownMatter = {
+      "experiment.name",   "experiment.output_dir",   "data.path",           "data.eval_path",
+      "model.init_from",   "data.num_workers",        "data.prefetch_depth", "logging.log_interval",
+      "logging.keep_last", "distributed.max_restarts"};
   SharedParts parts;
   for (const abi::RunTimeKey &key : step.run_time_keys()) {
     if (ownMatter.count(key.key()))

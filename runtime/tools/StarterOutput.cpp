@@ -26,7 +26,7 @@ static bool isNote(const std::string &line) {
 static bool isAftermath(const std::string &line) {
   if (!absl::StartsWith(line, "["))
     return false;
-  for (const char *known : {"Read -1, expected", "ORTE_ERROR_LOG", "PMIX ERROR", "FORCE-TERMINATE AT"})
+  for (const char *known : {"Read -1, expected", "ORTE_ERROR_LOG", "PMIX ERROR", "[warn] Epoll", "FORCE-TERMINATE AT"})
     if (absl::StrContains(line, known))
       return true;
   return false;

@@ -149,7 +149,10 @@ static absl::StatusOr<LoadedStep> load(const RunOptions &options) {
   return loadStepFile(options.stepPath, loadOptions);
 }
 
-absl::Status recipe::rt::checkStep(const RunOptions &options) { return load(options).status(); }
+absl::StatusOr<RunTimeKeys> recipe::rt::checkStep(const RunOptions &options) {
+  RCP_ASSIGN_OR_RETURN(LoadedStep loaded, load(options));
+  return std::move(loaded.keys);
+}
 
 absl::StatusOr<std::unique_ptr<TrainingRun>> TrainingRun::prepare(const RunOptions &givenOptions) {
   std::unique_ptr<TrainingRun> run(new TrainingRun(givenOptions));

@@ -2,6 +2,7 @@
 #ifndef RUNTIME_TOOLS_TRAININGRUN_H
 #define RUNTIME_TOOLS_TRAININGRUN_H
 #include "runtime/base/Status.h"
+#include "runtime/loader/RunTimeKeys.h"
 #include <cstdio>
 #include <functional>
 #include <optional>
@@ -34,7 +35,7 @@ struct RunOptions {
 };
 
 /// Refuses what every rank would refuse for reasons in the step and the settings alone.
-absl::Status checkStep(const RunOptions &options);
+absl::StatusOr<RunTimeKeys> checkStep(const RunOptions &options);
 
 /// Trains, evaluates, writes the weights. All ranks of a run call it; rank 0 writes. Whatever it writes to `out` and
 /// `err` is rank 0's to say. True if it was stopped before its last step. Log lines that `out` does not take end no

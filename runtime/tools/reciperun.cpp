@@ -88,7 +88,8 @@ namespace {
 struct Arguments {
   RunOptions run;
   LaunchOptions launch;
-  int64_t nodes = 0; // 0: not said
+  int64_t nodes = 0;        // 0: not said
+  int64_t maxRestarts = -1; // -1: as 'distributed.max_restarts' says
   bool manifest = false, selftest = false;
   bool launched = false, progress = false, ignoreHangup = false; // the launcher's word to its ranks
 };
@@ -123,8 +124,9 @@ static void addOptions(CLI::App &app, Arguments &arguments) {
             return number ? std::string() : absl::StrCat("must be a number of seconds, got ", text);
           },
           ""));
-  app.add_option("--max-restarts", arguments.launch.maxRestarts,
-                 "go on from the newest checkpoint so many times when a rank was lost; default: 0")
+  app.add_option(
+         "--max-restarts", arguments.maxRestarts,
+         "go on from the newest checkpoint so many times when a rank was lost; default: distributed.max_restarts")
       ->check(CLI::Range(int64_t(0), int64_t(1) << 30).description(""));
   app.add_option("--output-dir", options.outputDir, "instead of experiment.output_dir");
   app.add_flag("--overwrite", options.overwrite,
@@ -221,13 +223,19 @@ static int runRank(Arguments &arguments, const RankEnvironment &environment) {
   return finish(*stopped ? kExitStopped : 0, "log lines are missing; metrics and weights are complete");
 }
 
-/// The launcher. What would fail on every rank fails here, once.
+/// The launcher, or the only rank where nobody is to start it again. What would fail on every rank fails here, once.
 static int startRanks(Arguments &arguments) {
   RunOptions &options = arguments.run;
   options.nodes = arguments.nodes = std::max<int64_t>(1, arguments.nodes);
-  if (!arguments.selftest)
-    if (absl::Status status = checkStep(options); !status.ok())
-      return report(status);
+  if (!arguments.selftest) {
+    absl::StatusOr<RunTimeKeys> keys = checkStep(options);
+    if (!keys.ok())
+      return report(keys.status());
+    arguments.launch.maxRestarts =
+        arguments.maxRestarts >= 0 ? arguments.maxRestarts : keys->integer("distributed.max_restarts", 0);
+  }
+  if (arguments.nodes == 1 && arguments.launch.maxRestarts == 0)
+    return runAlone(arguments);
   if (!arguments.launch.hostfile.empty() && access(arguments.launch.hostfile.c_str(), R_OK) != 0)
     return report(absl::ErrnoToStatus(errno, absl::StrCat("--hostfile: ", arguments.launch.hostfile)));
   std::error_code error;
@@ -274,12 +282,10 @@ static int run(int argc, char **argv) {
     // One rank of one needs nobody.
     if (environment->size != 1)
       return runRank(arguments, *environment);
-  } else if (!arguments.launched && (arguments.nodes > 1 || arguments.launch.maxRestarts > 0)) {
-    return startRanks(arguments);
   }
-  if (arguments.selftest)
+  if (arguments.selftest && arguments.nodes < 2)
     return report(absl::InvalidArgumentError("selftest: --nodes must be at least 2, one has nobody to talk to"));
-  return runAlone(arguments);
+  return environment || arguments.launched ? runAlone(arguments) : startRanks(arguments);
 }
 
 int main(int argc, char **argv) {

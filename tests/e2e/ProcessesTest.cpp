@@ -1,4 +1,5 @@
 // Ranks as processes, joined by MPI: the same bytes on every number of them, stops, restarts, refusals.
+#include "absl/strings/match.h"
 #include "tests/e2e/RunningRanks.h"
 #include <csignal>
 #include <fstream>
@@ -325,14 +326,20 @@ TEST_F(ProcessesTest, ARankLostBeforeTheBeginLeavesOldResultsOldOnes) {
 TEST_F(ProcessesTest, ALostRankIsReplacedFromTheNewestCheckpoint) {
   const std::string options = "--threads 1 --set optim.max_steps=400 --set logging.log_interval=400 "
                               "--set logging.ckpt_interval=50 ";
-  RunningRanks run(space, "reciperun step.bin --nodes 2 --max-restarts 1 " + options, "restarted");
-  ASSERT_TRUE(run.waitForOutput("checkpoints/step-00000050")) << run.err();
-  kill(run.rank(1), SIGKILL);
-  EXPECT_EQ(run.wait(120), 0) << run.err();
-  EXPECT_NE(run.err().find("reciperun: restart 1 of 1\n"), std::string::npos) << run.err();
-  EXPECT_NE(run.out().find("resumed from "), std::string::npos) << run.out();
   space.must(train(options, "whole"));
-  EXPECT_TRUE(weights("restarted") == weights("whole"));
+  for (const char *times : {"--nodes 2 --max-restarts 1", "--set distributed.max_restarts=1",
+                            "--nodes 2 --max-restarts 1 --set distributed.max_restarts=0"}) {
+    RunningRanks run(space, "reciperun step.bin " + options + times + " --overwrite", "restarted");
+    ASSERT_TRUE(run.waitForOutput("checkpoints/step-00000050")) << times << run.err();
+    pid_t victim = -1; // the only rank has no number
+    for (pid_t process : run.processes())
+      victim = process != run.launcher() ? process : victim;
+    kill(absl::StrContains(times, "--nodes") ? run.rank(1) : victim, SIGKILL);
+    EXPECT_EQ(run.wait(120), 0) << times << run.err();
+    EXPECT_NE(run.err().find("reciperun: restart 1 of 1\n"), std::string::npos) << times << run.err();
+    EXPECT_NE(run.out().find("resumed from "), std::string::npos) << times << run.out();
+    EXPECT_TRUE(weights("restarted") == weights("whole")) << times;
+  }
 }
 
 } // namespace recipe::test

@@ -21,6 +21,7 @@ const std::map<std::string, std::string> changes = {
 const std::map<std::string, const char *> observedElsewhere = {
     {"experiment.output_dir", "RunKeysTest.OutputDir"},
     {"model.init_from", "e2e.weights"},
+    {"distributed.max_restarts", "ProcessesTest.ALostRankIsReplacedFromTheNewestCheckpoint"},
     {"data.num_workers", "unit.runtime"},
     {"data.prefetch_depth", "unit.runtime"},
     {"logging.ckpt_interval", "e2e.checkpoints"},

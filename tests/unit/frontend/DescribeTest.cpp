@@ -113,6 +113,7 @@ TEST(Describe, RunTimeKeys) {
                                           "data.path",
                                           "data.prefetch_depth",
                                           "data.shuffle",
+                                          "distributed.max_restarts",
                                           "experiment.output_dir",
                                           "experiment.seed",
                                           "logging.ckpt_interval",

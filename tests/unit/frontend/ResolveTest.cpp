@@ -84,6 +84,7 @@ TEST(Resolve, EveryBuiltKeyHasAnEntryOnce) {
                                        "optim.max_steps",
                                        "distributed.world_size",
                                        "distributed.data_parallel_size",
+                                       "distributed.max_restarts",
                                        "numerics.mode",
                                        "numerics.segments",
                                        "numerics.batch_segments",
