@@ -115,8 +115,11 @@ absl::Status CommThread::execute(const AllReduce &op, Ticket ticket) {
 }
 
 absl::Status CommThread::stalled(const AllReduce &op, Ticket ticket, double seconds) const {
-  std::string text = absl::StrFormat("all-reduce of %s (op %016x%s%s) made no progress for %.1f s", op.op.name,
-                                     op.op.id, op.op.location.empty() ? "" : ", ", op.op.location, seconds);
+  // Those of the selftest are no ops.
+  std::string where =
+      op.op.id == 0 ? ""
+                    : absl::StrFormat(" (op %016x%s%s)", op.op.id, op.op.location.empty() ? "" : ", ", op.op.location);
+  std::string text = absl::StrFormat("all-reduce of %s%s made no progress for %.1f s", op.op.name, where, seconds);
   if (std::string missing = comm.describeMissing(ticket); !missing.empty())
     absl::StrAppend(&text, "; ", missing);
   return absl::DeadlineExceededError(text);

@@ -1,6 +1,7 @@
 #include "runtime/tools/Launcher.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/Clock.h"
+#include "runtime/base/WakefulClock.h"
 #include "runtime/tools/ChildProcess.h"
 #include "runtime/tools/RanksHere.h"
 #include "runtime/tools/StarterOutput.h"
@@ -68,21 +69,25 @@ struct Stop {
 /// One start of the ranks, to their end.
 class Attempt {
 public:
-  Attempt(int signals, Stop &stop)
-      : signals(signals), stop(stop),
+  Attempt(const LaunchOptions &options, int signals, Stop &stop)
+      : options(options), signals(signals), stop(stop),
         output([](const std::string &text) { std::fputs(text.c_str(), stderr); }, describeIdleRanks) {}
 
   /// Of the starter (mpirun, or the only rank), as of waitpid().
   absl::StatusOr<int> run(const std::vector<std::string> &command);
   const StarterOutput &messages() const { return output; }
   bool killed() const { return isKilled; }
+  /// Why it gave the ranks up, where no rank could tell; empty if it did not.
+  const std::string &givenUp() const { return reason; }
 
 private:
   void onSignal(int signal);
   void readOutput();
   void passStop();
+  void watch();
   void hurry();
 
+  const LaunchOptions &options;
   int signals; // a signalfd
   Stop &stop;
   StarterOutput output;
@@ -90,6 +95,10 @@ private:
   bool isKilled = false; // at the user's second word
   int64_t killAt = 0;    // nanoseconds; 0: no reason to
   int64_t stopAt = 0;    // when the ranks are asked to stop once more
+  WakefulClock clock;
+  int64_t lookAt = 0;  // of `clock`: when to look at the ranks again
+  int64_t aliveAt = 1; // of `clock`: when they were last known to be able to tell of a loss
+  std::string reason;
 };
 
 } // namespace
@@ -98,13 +107,14 @@ absl::StatusOr<int> Attempt::run(const std::vector<std::string> &command) {
   RCP_ASSIGN_OR_RETURN(child, ChildProcess::start(command));
   while (!child.ended()) {
     pollfd waits[] = {{signals, POLLIN, 0}, {child.errors(), POLLIN, 0}};
-    poll(waits, 2, killAt || stop.signal ? 100 : 1000);
+    poll(waits, 2, killAt || stop.signal ? 100 : 400);
     signalfd_siginfo info;
     while (read(signals, &info, sizeof info) == ssize_t(sizeof info))
       onSignal(int(info.ssi_signo));
     if (child.errors() >= 0)
       readOutput();
     passStop();
+    watch();
     hurry();
     child.poll();
   }
@@ -118,6 +128,26 @@ absl::StatusOr<int> Attempt::run(const std::vector<std::string> &command) {
     readOutput();
   output.end();
   return child.status();
+}
+
+/// What no rank can tell: that they have not come, because mpirun or ssh hangs, or that all of them are stopped. They
+/// tell of the rest, a little earlier.
+void Attempt::watch() {
+  int64_t now = clock.now();
+  if (options.nodes < 2 || killAt != 0 || now < lookAt)
+    return;
+  lookAt = now + 500'000'000;
+  bool here = options.hostfile.empty();
+  RankCount ranks = output.sawJoin() && here ? countRanks() : RankCount();
+  if (output.sawJoin() && (!here || ranks.stopped < options.nodes))
+    aliveAt = now;
+  if (double(now - aliveAt) * 1e-9 < options.timeoutSeconds + 3)
+    return;
+  reason = output.sawJoin() ? absl::StrCat("all ranks are stopped: ", describeIdleRanks())
+                            : "the ranks did not come in time (--timeout): mpirun, or ssh to a host, does not answer";
+  output.passOnlyOurs();
+  killAt = nowNanoseconds();
+  killChildren();
 }
 
 void Attempt::onSignal(int signal) {
@@ -190,6 +220,10 @@ static Outcome judge(int status, const Attempt &ranks, int stopSignal, bool seve
     return {128 + stopSignal, false};
   if (ranks.killed())
     return stoppedBy(stopSignal, "ended at once, as asked; only checkpoints that were complete stay");
+  if (!ranks.givenUp().empty()) {
+    say(absl::StrCat("error: ", ranks.givenUp()));
+    return {1, stopSignal == 0};
+  }
   // The stop came to a rank that did not listen yet, so that no rank can have begun.
   if (stopSignal != 0 && !output.sawError() && output.death() && output.death()->signal == SIGUSR1)
     return stoppedBy(stopSignal, kStoppedBefore);
@@ -229,7 +263,7 @@ int recipe::rt::launch(const LaunchOptions &options, const std::function<int()> 
     return stoppedBy(early, kStoppedBefore).code;
   bool began = false; // from then on the output folder is this run's
   for (int64_t attempt = 0;; ++attempt) {
-    Attempt ranks(signals, stop);
+    Attempt ranks(options, signals, stop);
     absl::StatusOr<int> status = ranks.run(rankCommand(options, began));
     if (!status.ok()) {
       say(absl::StrCat("error: ", status.status().message()));

@@ -15,6 +15,7 @@ inline constexpr int kExitStopped = 138; // 128 + SIGUSR1: stopped as asked, eve
 struct LaunchOptions {
   int64_t nodes = 1;
   std::string hostfile;               // for mpirun; empty: this machine
+  double timeoutSeconds = 600;        // in which the ranks must come, and somebody must be able to miss others
   int64_t maxRestarts = 0;            // after a rank was lost
   std::string program;                // absolute path
   std::vector<std::string> arguments; // of each rank, but for --launched and what restarts add

@@ -45,19 +45,43 @@ static char stateOf(pid_t process) {
   return name == std::string::npos || name + 2 >= text.size() ? '?' : text[name + 2];
 }
 
-std::string recipe::rt::describeIdleRanks() {
-  std::map<int64_t, std::string> idle;
+namespace {
+struct RankHere {
+  pid_t process;
+  char state;
+};
+} // namespace
+
+static bool isStopped(char state) { return state == 'T' || state == 't'; }
+
+static std::map<int64_t, RankHere> ranksHere() {
+  std::map<int64_t, RankHere> found;
   std::vector<pid_t> left = childrenOf(getpid());
   while (!left.empty()) {
     pid_t process = left.back();
     left.pop_back();
     for (pid_t child : childrenOf(process))
       left.push_back(child);
-    int64_t rank = rankOf(process);
-    char state = stateOf(process);
-    const char *what = state == 'T' || state == 't' ? "stopped by a signal" : state == 'D' ? "waits for a device" : "";
-    if (rank >= 0 && *what)
-      idle[rank] = absl::StrCat("rank ", rank, " (process ", process, "): ", what);
+    if (int64_t rank = rankOf(process); rank >= 0)
+      found[rank] = {process, stateOf(process)};
   }
-  return absl::StrJoin(idle, ", ", [](std::string *text, const auto &entry) { *text += entry.second; });
+  return found;
+}
+
+RankCount recipe::rt::countRanks() {
+  RankCount count;
+  for (const auto &[rank, here] : ranksHere()) {
+    ++count.present;
+    count.stopped += isStopped(here.state);
+  }
+  return count;
+}
+
+std::string recipe::rt::describeIdleRanks() {
+  std::vector<std::string> idle;
+  for (const auto &[rank, here] : ranksHere())
+    if (isStopped(here.state) || here.state == 'D')
+      idle.push_back(absl::StrCat("rank ", rank, " (process ", here.process,
+                                  "): ", isStopped(here.state) ? "stopped by a signal" : "waits for a device"));
+  return absl::StrJoin(idle, ", ");
 }

@@ -79,6 +79,8 @@ void StarterOutput::takeLine(const std::string &whole) {
     absl::StrAppend(&block, whole, "\n");
   } else if (absl::StartsWith(whole, "reciperun: error: ")) {
     takeError(whole);
+  } else if (whole == kJoined) {
+    joined = true;
   } else if (whole == kBegins) {
     began = true;
   } else if (absl::StartsWith(whole, "reciperun: stopped ")) {

@@ -41,6 +41,9 @@ public:
   bool sawStop() const { return stopped; }
   /// Whether rank 0 said kBegins, which is for us alone.
   bool sawBegin() const { return began; }
+  /// Whether rank 0 said kJoined: the ranks know each other, and miss each other from then on.
+  bool sawJoin() const { return joined; }
+  static constexpr char kJoined[] = "reciperun: the ranks have come";
   static constexpr char kBegins[] = "reciperun: training begins";
   /// From here on only messages of ours pass.
   void passOnlyOurs() { onlyOurs = true; }
@@ -66,6 +69,7 @@ private:
   bool error = false;
   bool stopped = false;
   bool began = false;
+  bool joined = false;
   bool onlyOurs = false;
 };
 

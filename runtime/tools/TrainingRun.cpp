@@ -136,6 +136,10 @@ static absl::Status chooseBeginning(RunOptions &options, const std::string &outp
     options.resume = "latest";
   else if (options.restarted)
     options.overwrite = true; // what is there is this run's
+  if (options.resume == "latest" && found == "weights" && !options.restarted)
+    return absl::FailedPreconditionError(
+        absl::StrCat(checkpointsFolder(outputDir), ": no checkpoint found, but model.safetensors of an earlier run; ",
+                     "--overwrite in place of --resume begins anew"));
   startsAnew = options.resume == "latest" && (found == "none" || (options.restarted && found == "weights"));
   if (startsAnew)
     options.resume.clear();

@@ -200,6 +200,8 @@ static int runRank(Arguments &arguments, const RankEnvironment &environment) {
   absl::StatusOr<RankProcess> ranks = RankProcess::join(environment, options.timeoutSeconds);
   if (!ranks.ok())
     return report(ranks.status());
+  if (arguments.launched && ranks->rank() == 0)
+    std::fprintf(stderr, "%s\n", StarterOutput::kJoined);
   options.nodes = ranks->communicator().size();
   options.ranks = &*ranks;
   options.terminal = arguments.progress && ranks->rank() == 0;
@@ -215,7 +217,9 @@ static int runRank(Arguments &arguments, const RankEnvironment &environment) {
     int code = status.code() == absl::StatusCode::kInternal ? kOurBug
                : isLoss(status) && arguments.launched       ? kExitLost
                                                             : kUserError;
-    std::string name = ranks->rank() == 0 && !isLoss(status) ? "" : absl::StrCat("rank ", ranks->rank(), ": ");
+    // What another rank told names that one.
+    bool named = ranks->heartbeat().failureElsewhere() == status || (ranks->rank() == 0 && !isLoss(status));
+    std::string name = named ? "" : absl::StrCat("rank ", ranks->rank(), ": ");
     ranks->giveUp(status, code, [&] { report(absl::Status(status.code(), absl::StrCat(name, status.message()))); });
   }
   if (ranks->rank() != 0)
@@ -236,11 +240,17 @@ static int startRanks(Arguments &arguments) {
   }
   if (arguments.nodes == 1 && arguments.launch.maxRestarts == 0)
     return runAlone(arguments);
-  if (!arguments.launch.hostfile.empty() && access(arguments.launch.hostfile.c_str(), R_OK) != 0)
-    return report(absl::ErrnoToStatus(errno, absl::StrCat("--hostfile: ", arguments.launch.hostfile)));
+  if (!arguments.launch.hostfile.empty()) {
+    if (access(arguments.launch.hostfile.c_str(), R_OK) != 0)
+      return report(absl::ErrnoToStatus(errno, absl::StrCat("--hostfile: ", arguments.launch.hostfile)));
+    if (std::error_code ignored; std::filesystem::is_directory(arguments.launch.hostfile, ignored))
+      return report(absl::InvalidArgumentError(
+          absl::StrCat("--hostfile: ", arguments.launch.hostfile, " must be a file, got a folder")));
+  }
   std::error_code error;
   arguments.launch.program = std::filesystem::read_symlink("/proc/self/exe", error);
   arguments.launch.nodes = arguments.nodes;
+  arguments.launch.timeoutSeconds = options.timeoutSeconds;
   arguments.launch.progress = isatty(STDERR_FILENO);
   return launch(arguments.launch, [] { return int(stopSignal); });
 }

@@ -182,7 +182,9 @@ TEST_F(CheckpointTest, AnotherNameIsNoOtherCheckpoint) {
 
 TEST_F(CheckpointTest, Refusals) {
   run.space.must("mkdir weights; touch weights/model.safetensors");
-  expectRefusal("--output-dir weights --resume", "weights/checkpoints: no checkpoint found");
+  expectRefusal("--output-dir weights --resume",
+                "weights/checkpoints: no checkpoint found, but model.safetensors of an earlier run; --overwrite in "
+                "place of --resume begins anew");
   run.runWhole("--set logging.ckpt_interval=4");
   expectRefusal("--output-dir whole", "whole: must not hold results of another run, found ");
   expectRefusal("--output-dir x --resume nowhere",

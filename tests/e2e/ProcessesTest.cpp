@@ -2,6 +2,7 @@
 #include "absl/strings/match.h"
 #include "tests/e2e/RunningRanks.h"
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <thread>
@@ -321,6 +322,32 @@ TEST_F(ProcessesTest, ARankLostBeforeTheBeginLeavesOldResultsOldOnes) {
   EXPECT_EQ(run.err().find("training begins"), std::string::npos) << run.err();
   EXPECT_EQ(run.out().find("resumed from "), std::string::npos) << run.out();
   EXPECT_TRUE(results("old", kUpdates) == results("whole", kUpdates));
+}
+
+// No rank can tell of these.
+TEST_F(ProcessesTest, WhenNobodyIsLeftToMissOthersTheStarterDoes) {
+  const std::string options = " --timeout 1 --threads 1 --set optim.max_steps=100000 --set logging.log_interval=100000";
+  {
+    RunningRanks run(space, "reciperun step.bin --nodes 2" + options, "stopped");
+    ASSERT_TRUE(run.waitForOutput("tiny-gpt2: ")) << run.err();
+    std::vector<pid_t> ranks = {run.rank(0), run.rank(1)};
+    for (pid_t process : ranks)
+      kill(process, SIGSTOP);
+    EXPECT_EQ(run.wait(30), 1) << run.err();
+    EXPECT_TRUE(run.nothingIsLeft());
+    EXPECT_EQ(run.err(), "reciperun: error: all ranks are stopped: rank 0 (process " + std::to_string(ranks[0]) +
+                             "): stopped by a signal, rank 1 (process " + std::to_string(ranks[1]) +
+                             "): stopped by a signal\n");
+  }
+  // An mpirun that hangs.
+  std::string folder = space.files().path("hanging");
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/mpirun") << "#!/bin/sh\nexec sleep 1000\n";
+  std::filesystem::permissions(folder + "/mpirun", std::filesystem::perms::owner_all);
+  RunningRanks run(space, "env PATH=" + folder + ":$PATH reciperun step.bin --nodes 2" + options, "hanging-run");
+  EXPECT_EQ(run.wait(30), 1) << run.err();
+  EXPECT_EQ(run.err(), "reciperun: error: the ranks did not come in time (--timeout): mpirun, or ssh to a host, does "
+                       "not answer\n");
 }
 
 TEST_F(ProcessesTest, ALostRankIsReplacedFromTheNewestCheckpoint) {
