@@ -24,7 +24,7 @@ Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend
     if (llvm::Expected<FusionRules> rules = readFusionRules(path))
       options.fusionRules.push_back(std::move(*rules));
     else
-      problems.push_back(resolved.errorAt("fusion.rules", "'fusion.rules' " + llvm::toString(rules.takeError())));
+      problems.push_back(resolved.errorAt("fusion.rules", "'fusion.rules': " + llvm::toString(rules.takeError())));
   const frontend::Precision &precision = recipe.precision();
   options.precision = {precision.compute() == frontend::Precision::bf16,
                        {precision.keep_fp32().begin(), precision.keep_fp32().end()}};

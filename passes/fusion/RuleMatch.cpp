@@ -49,6 +49,8 @@ private:
     for (auto [name, value] : llvm::zip(pattern.getAttributeValueNames(), pattern.getAttributeValues())) {
       Attribute wanted = value.getDefiningOp<pdl::AttributeOp>().getValueAttr();
       Attribute found = op->getAttr(cast<StringAttr>(name));
+      if (!found)
+        return fail(nameOf(op) + " has no " + quoted(cast<StringAttr>(name).getValue()));
       if (wanted && wanted != found) {
         std::string text;
         llvm::raw_string_ostream(text) << name << " of " << nameOf(op) << " must be " << wanted << ", got " << found;

@@ -28,7 +28,8 @@ public:
   void addDefaults(mlir::MLIRContext *context);
 
   // Adds the rules of a PDL module as text, in its order. Emits an error and fails where the text is not PDL, or a rule
-  // names an op, an operand count, a constraint or a rewrite that does not exist.
+  // names an op, an attribute, a number of operands, a result, a constraint or a rewrite that does not exist, or says
+  // what is not looked at.
   llvm::LogicalResult add(llvm::StringRef text, llvm::StringRef source, mlir::MLIRContext *context);
 
   std::vector<Rule> rules;

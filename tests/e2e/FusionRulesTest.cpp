@@ -32,6 +32,13 @@ struct FusionRulesTest : testing::Test {
   Workspace space;
 };
 
+std::string repeated(const std::string &text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i)
+    all += text;
+  return all;
+}
+
 bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
 } // namespace
@@ -71,10 +78,72 @@ TEST_F(FusionRulesTest, ThatAreWrongAreNamed) {
               "@bad.pdll:2:1: error: the rewrite of a rule must be Fuse(op) or Require(op) and nothing else\n");
   expectError("Constraint OneUse(v: Value);\n" + rule("Constrained", bias + ";\n  OneUse(gemm.0)"),
               "@bad.pdll:6:3: error: a rule has no other constraint than Elementwise(op), got OneUse\n");
-  expectError("Pattern Broken {", "--set fusion.rules=[\"bad.pdll\"]: error: 'fusion.rules' are no PDLL: ");
+  expectError("Pattern Broken {", "--set fusion.rules=[\"bad.pdll\"]: error: 'fusion.rules': no PDLL: ");
   expectOneClearError(
       space, "recipec compile gpt2.recipe -o x.bin --fusion-rules missing.pdll",
-      "--set fusion.rules=[\"missing.pdll\"]: error: 'fusion.rules' cannot be read: @missing.pdll: No such file");
+      "--set fusion.rules=[\"missing.pdll\"]: error: 'fusion.rules': @missing.pdll: cannot be read: No such file");
+}
+
+TEST_F(FusionRulesTest, ThatCouldNeverMatchAreNamed) {
+  expectError(rule("Operands", "op<train.gelu>(gemm.0, y: Value, z: Value)"),
+              "@bad.pdll:4:14: error: 'train.gelu' has 1 operand, got 3\n");
+  expectError(rule("OpenOperands", "op<train.gelu>(gemm.0, y: Value, others: ValueRange)"),
+              "@bad.pdll:4:14: error: 'train.gelu' has 1 operand, got 2\n");
+  expectError(rule("Fewer", "op<train.bias_add>(gemm.0)"),
+              "@bad.pdll:4:14: error: 'train.bias_add' has 2 operands, got 1\n");
+  expectError(rule("Result", "op<train.gelu>(gemm.7)"),
+              "@bad.pdll:4:29: error: 'train.contract' has 1 result, counted from 0, got number 7\n");
+  expectError("Constraint Elementwise(v: Value);\n" + rule("OfValue", bias + ";\n  Elementwise(bias)"),
+              "@bad.pdll:6:3: error: a rule has no other constraint than Elementwise(op), got Elementwise of");
+  expectError(rule("Typed", "op<train.gelu>(gemm.0) -> (type<\"i3\">)"),
+              "@bad.pdll:4:41: error: a rule must leave types open\n");
+}
+
+TEST_F(FusionRulesTest, OfWhichAPartWouldBeDroppedAreNamed) {
+  std::string behind = rule("Behind", bias + ";\n  let gelu = op<train.gelu>(last.0)");
+  expectError(
+      behind.replace(behind.find("rewrite last"), 12, "rewrite gelu"),
+      "@bad.pdll:5:14: error: every op of a rule must lead to the one that Fuse names, but this one does not\n");
+  expectError("Rewrite Fuse(last: Op);\nPattern One {\n  let a = op<train.gelu>;\n  rewrite a with { Fuse(a); };\n}\n",
+              "@bad.pdll:2:1: error: a rule must name at least two ops\n");
+}
+
+TEST_F(FusionRulesTest, ThatNoParserSurvivesAreRefused) {
+  struct {
+    const char *name;
+    std::string text, message;
+  } cases[] = {
+      {"deep.mlir", repeated("module {", 6000), "@deep.mlir: must be nested at most 64 levels deep, got 6000\n"},
+      {"quoted.mlir", repeated("module attributes {a = \"}//\"} {", 6000),
+       "@quoted.mlir: must be nested at most 64 levels deep, got 6000\n"},
+      {"arrows.mlir", repeated("() -> (", 6000), "@arrows.mlir: must be nested at most 64 levels deep, got 6000\n"},
+      {"affine.mlir", "module attributes {a = affine_map<(d) -> (" + repeated("-", 400000) + "d)>} {}",
+       "@affine.mlir: must have no affine maps or sets, got affine_map\n"},
+      {"nested.mlir", "module { module { } }", ""},
+      {"deep.pdll", repeated("op<train.gelu>(", 20000),
+       "@deep.pdll: must be nested at most 64 levels deep, got 20000\n"},
+      {"attr.pdll", rule("A", "op<train.gelu>(gemm.0) { a = attr<\"" + repeated("[", 20000) + "\"> }"),
+       "@attr.pdll: must be nested at most 64 levels deep, got 20003\n"},
+      {"itself.pdll", "#include \"itself.pdll\"\n", "mlir-pdll could not read @itself.pdll: "},
+      {"large.pdll", "//" + std::string(1 << 20, ' '), "@large.pdll: must have at most 1048576 bytes, got 1048578\n"},
+  };
+  for (const auto &[name, text, message] : cases) {
+    space.files().write(name, text);
+    std::string begin = message.empty() ? "@nested.mlir:1:10: error: a file of rules has patterns and nothing else"
+                                        : "--set fusion.rules=[\"" + std::string(name) + "\"]: error: 'fusion.rules': ";
+    expectOneClearError(space, std::string("recipec compile gpt2.recipe -o x.bin --fusion-rules ") + name,
+                        begin + message);
+  }
+  space.must("mkfifo fifo.pdll");
+  for (std::string name : {"/dev/zero", "/dev/null", "fifo.pdll"})
+    expectOneClearError(space, "timeout 20 recipec compile gpt2.recipe -o x.bin --fusion-rules " + name,
+                        "--set fusion.rules=[\"" + name + "\"]: error: 'fusion.rules': " + (name[0] == '/' ? "" : "@") +
+                            name + ": cannot be read: not a regular file\n");
+}
+
+TEST_F(FusionRulesTest, MayUseManyBracketsInCommentsAndArrows) {
+  space.files().write("mine.pdll", "// " + repeated("[", 100) + "\n" + rule("Mine", bias) + "// " + repeated("(", 100));
+  EXPECT_TRUE(contains(compile("--fusion-rules mine.pdll", "mine"), "Mine"));
 }
 
 } // namespace recipe::test
