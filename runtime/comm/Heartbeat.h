@@ -72,7 +72,7 @@ private:
   std::atomic<int> ownFileWorks{0};
 
   mutable std::mutex mutex; // of all that follows
-  WakefulClock clock; // of the thread: while it cannot listen, nobody is silent
+  WakefulClock clock;       // of the thread: while it cannot listen, nobody is silent
   std::condition_variable changed;
   std::vector<Peer> peers;  // by rank; one's own is unused
   int64_t fileWorkSeen = 0; // of `clock`

@@ -230,13 +230,17 @@ static Outcome judge(int status, const Attempt &ranks, int stopSignal, bool seve
   int code = signalled ? kExitLost : WEXITSTATUS(status);
   if (code == kExitStopped)
     return {128 + (stopSignal ? stopSignal : int(SIGUSR1)), false};
-  bool lost = code == kExitLost || output.death();
+  // A rank that is killed before mpirun knows of it all leaves but a shell's code.
+  bool killed = several && !signalled && !output.sawError() && !output.death() && code == 128 + SIGKILL;
+  bool lost = code == kExitLost || output.death() || killed;
   if (const auto &death = output.death(); death && (stopSignal == 0 || !output.sawError()))
     say(absl::StrCat("error: rank ", death->rank, " (host ", death->host, ") was ended by signal ", death->signal, " (",
                      strsignal(death->signal), ")"));
   else if (signalled && !death && !output.sawError())
     say(absl::StrCat("error: the process that starts the ranks was ended by signal ", WTERMSIG(status), " (",
                      strsignal(WTERMSIG(status)), ")"));
+  else if (killed)
+    say(absl::StrCat("error: a rank was ended by signal ", SIGKILL, " (", strsignal(SIGKILL), ")"));
   else if (code != 0 && !death && !output.sawError())
     say(absl::StrCat("error: ", several ? output.reason(code)
                                         : absl::StrCat("the rank ended with exit code ", code, " and said nothing")));

@@ -1,7 +1,7 @@
 // Speed of every distinct kernel of a recipe, by itself, on one thread.
 //
 //   recipec compile R --stop-after fold-collectives --dump-dir D
-//   kernel-bench D/05-fold-collectives.mlir [filter [seconds per kernel [target.max_threads [target.arch]]]]
+//   kernel-bench D/06-fold-collectives.mlir [filter [seconds per kernel [target.max_threads [target.arch]]]]
 //                                                                                  filter: part of a kernel's line
 //
 // CPU time counts, so that other processes disturb little: the lower quartile of all runs, since a virtual machine's
@@ -46,7 +46,8 @@ public:
       operands.push_back(placeOf(type));
     for (Type type : op.getResultTypes())
       results.push_back(placeOf(type));
-    for (int64_t bytes : *op.getTemps())
+    llvm::ArrayRef<int64_t> sizes = *op.getTemps();
+    for (int64_t bytes : sizes)
       temps.push_back(place(bytes));
     size_t bytes = size_t(next + kHuge - 1) / kHuge * kHuge;
     base = static_cast<char *>(std::aligned_alloc(kHuge, bytes));

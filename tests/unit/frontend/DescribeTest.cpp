@@ -107,27 +107,14 @@ TEST(Describe, RunTimeKeys) {
   std::set<std::string> names;
   for (auto &[name, key] : keys)
     names.insert(name);
-  EXPECT_EQ(names, (std::set<std::string>{"data.eval_fraction",
-                                          "data.eval_path",
-                                          "data.num_workers",
-                                          "data.path",
-                                          "data.prefetch_depth",
-                                          "data.shuffle",
-                                          "distributed.max_restarts",
-                                          "experiment.output_dir",
-                                          "experiment.seed",
-                                          "logging.ckpt_interval",
-                                          "logging.eval_interval",
-                                          "logging.eval_steps",
-                                          "logging.keep_last",
-                                          "logging.log_interval",
-                                          "model.init_from",
-                                          "optim.lr",
-                                          "optim.max_steps",
-                                          "optim.min_lr_ratio",
-                                          "optim.scheduler",
-                                          "optim.warmup_ratio",
-                                          "optim.warmup_steps"}));
+  EXPECT_EQ(names,
+            (std::set<std::string>{
+                "data.eval_fraction",  "data.eval_path",        "data.num_workers",         "data.path",
+                "data.prefetch_depth", "data.shuffle",          "distributed.max_restarts", "experiment.output_dir",
+                "experiment.seed",     "logging.ckpt_interval", "logging.eval_interval",    "logging.eval_steps",
+                "logging.keep_last",   "logging.log_interval",  "model.init_from",          "optim.lr",
+                "optim.max_steps",     "optim.min_lr_ratio",    "optim.scheduler",          "optim.warmup_ratio",
+                "optim.warmup_steps"}));
 
   EXPECT_EQ(keys["optim.lr"].kind(), abi::RunTimeKey::NUMBER);
   EXPECT_EQ(keys["optim.lr"].value(), "0.001");
