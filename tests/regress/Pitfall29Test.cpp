@@ -4,6 +4,7 @@
 #include <csignal>
 #include <gtest/gtest.h>
 #include <random>
+#include <regex>
 #include <thread>
 
 namespace recipe::test {
@@ -53,6 +54,8 @@ struct Pitfall29 : testing::Test {
         err.find(unknown ? name + " (process " + std::to_string(process) + "): stopped by a signal" : name + " (host "),
         std::string::npos)
         << what << err;
+    // A rank that passes another's words on does not put itself in front of them.
+    EXPECT_FALSE(std::regex_search(err, std::regex("rank [0-9]+: rank [0-9]+: "))) << what << err;
     return err;
   }
 
