@@ -67,6 +67,7 @@ Outcome lowerPrecision(Compilation &c) {
     return Outcome::UserError;
   PrecisionPassOptions options;
   options.keepFp32.assign(o.keepFp32.begin(), o.keepFp32.end());
+  options.blocks = c.options.target.tilesBF16;
   if (o.bf16 && runPass(c, createPrecisionPass(options)) != Outcome::Done)
     return Outcome::Bug;
   c.semantic = writeSemantic(*c.module);

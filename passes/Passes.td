@@ -50,7 +50,8 @@ def PrecisionPass : Pass<"precision", "::mlir::ModuleOp"> {
   let description = [{
     In `@train` and `@eval` every op that may take operands in bf16 (`getBF16Operands`) does, unless `keep-fp32` names its precision class
     or matches its model name (* any text, ? any character; gradients belong to their op, and what reads a parameter of a kept op is kept, too). A
-    value is cast once, where it is made, before all consumers; no result is cast back, since results are f32. A parameter is read as its
+    value is cast once, where it is made, before all consumers; no result is cast back, since results are f32. `blocks` sets
+    the `bf16_order` of these ops. A parameter is read as its
     working copy, a variable `working:<parameter>`: the update writes it from the new value, and `@refresh` writes all of
     them from parameters that came from anywhere. Parameters, optimizer state, gradients and sums stay f32.
 
@@ -59,7 +60,8 @@ def PrecisionPass : Pass<"precision", "::mlir::ModuleOp"> {
     if there is one.
   }];
   let dependentDialects = ["::recipe::train::TrainDialect"];
-  let options = [ListOption<"keepFp32", "keep-fp32", "std::string", "classes or globs that stay in f32">];
+  let options = [ListOption<"keepFp32", "keep-fp32", "std::string", "classes or globs that stay in f32">,
+    Option<"blocks", "blocks", "bool", "false", "bf16 terms in blocks, not in pairs: the target has AMX">];
 }
 
 def FusePass : Pass<"fuse", "::mlir::ModuleOp"> {

@@ -13,6 +13,7 @@ struct TargetInfo {
   int64_t vectorBits = 256;          // widest vector register
   int64_t vectorRegisters = 16;      // architectural vector registers of that width
   bool dotsBF16 = false;             // vdpbf16ps, and it does two multiply-adds in the time of one fma
+  bool tilesBF16 = false;            // tdpbf16ps: bf16 sums run in blocks, not in pairs
   int64_t l1Bytes = 32 << 10;
   int64_t l2Bytes = 512 << 10;
   int64_t maxThreads = 16; // target.max_threads

@@ -4,6 +4,7 @@
 
 #include "dialects/train/Formulas.h"
 #include <array>
+#include <cstddef>
 #include <limits>
 #include <vector>
 

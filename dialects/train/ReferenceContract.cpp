@@ -1,4 +1,5 @@
 // Reference meaning of contract.
+#include "dialects/train/BF16Products.h"
 #include "dialects/train/ReferenceTensors.h"
 
 using namespace mlir;
@@ -11,23 +12,6 @@ template <class F> struct Matrix {
   int64_t row, column; // strides
 };
 
-// continueProduct for bf16 operands: terms in pairs, the odd one first. In fp64, where nothing is rounded, ascending.
-template <class P>
-void continuePairs(P p, int64_t m, int64_t n, int64_t begin, int64_t end, Matrix<typename P::F> lhs,
-                   const typename P::F *rhs, typename P::F *acc) {
-  if constexpr (P::kLibm) {
-    continueProduct(p, m, n, begin, end, lhs.values, lhs.row, lhs.column, rhs, acc);
-  } else {
-    const std::vector<typename P::F> nothing(n); // the term that fills up an odd range
-    for (int64_t k = begin; k < end; k += 2) {
-      bool whole = k + 1 < end;
-      continueProduct(p, m, n, 0, 1, whole ? lhs.values + (k + 1) * lhs.column : nothing.data(), whole ? lhs.row : 0, 0,
-                      whole ? rhs + (k + 1) * n : nothing.data(), acc);
-      continueProduct(p, m, n, 0, 1, lhs.values + k * lhs.column, lhs.row, 0, rhs + k * n, acc);
-    }
-  }
-}
-
 } // namespace
 
 LogicalResult ContractOp::evaluate(ReferenceContext &context, Operands operands, Results results) {
@@ -37,6 +21,7 @@ LogicalResult ContractOp::evaluate(ReferenceContext &context, Operands operands,
   size_t segments = ranges.size() / (2 * pairs);
   const HostTensor *accumulator = operandOf(*this, operands, 2);
   int64_t m = leadingSize(shapeOf(getResult())), n = shapeOf(getResult()).back();
+  BF16Terms bf16{getBf16Order() == BF16Order::Blocks, getTermsPerSample()};
   return inMode(context, [&](auto p) {
     using P = decltype(p);
     using F = typename P::F;
@@ -56,7 +41,8 @@ LogicalResult ContractOp::evaluate(ReferenceContext &context, Operands operands,
         bool tn = form == ContractForm::TN;
         Matrix<F> left{valuesOf<P>(operands[pair]), tn ? 1 : k, tn ? m : 1};
         if (isBF16(getLhs()[pair]))
-          continuePairs(p, m, n, range[0], range[1], left, rhs[pair].data(), acc.data());
+          continueBF16Product(p, bf16, m, n, range[0], range[1], left.values, left.row, left.column, rhs[pair].data(),
+                              acc.data());
         else
           continueProduct(p, m, n, range[0], range[1], left.values, left.row, left.column, rhs[pair].data(),
                           acc.data());

@@ -39,6 +39,13 @@ def Train_ContractForm : I32EnumAttr<"ContractForm", "which operand of a contrac
 }
 def Train_ContractFormAttr : EnumAttr<Train_Dialect, Train_ContractForm, "form">;
 
+def Train_BF16Order : I32EnumAttr<"BF16Order", "how a chain takes the products of bf16 operands (docs/numerics.md)", [
+    I32EnumAttrCase<"Pairs", 0, "pairs">, I32EnumAttrCase<"Blocks", 1, "blocks">]> {
+  let cppNamespace = "::recipe::train";
+  let genSpecializedAttr = 0;
+}
+def Train_BF16OrderAttr : EnumAttr<Train_Dialect, Train_BF16Order, "bf16_order">;
+
 def Train_PrecisionClass : I32EnumAttr<"PrecisionClass", "what the precision policy may do with an op", [
     I32EnumAttrCase<"Matmul", 0, "matmul">, I32EnumAttrCase<"Attention", 1, "attention">,
     I32EnumAttrCase<"Elementwise", 2, "elementwise">, I32EnumAttrCase<"Norm", 3, "norm">,

@@ -55,13 +55,24 @@ def Train_ContractOp : Train_Op<"contract", [Pure, AttrSizedOperandSegments]> {
     `out_segments` ([segment][2], a partition of N) states the segments of the result's last dimension for the contraction that
     the gradient of lhs runs over it; absent: one segment.
     Operands are all f32 or all bf16; accumulator and result are f32. bf16 ranges begin at even numbers (form tn: so does each sample, that is, positions
-    are even) and run in pairs (k, k + 1), the odd term first, as the instruction vdpbf16ps does; a range of odd length ends with a
-    pair whose second term is +0.0 x +0.0.
+    are even). `bf16_order`, which follows from the target, says how a chain takes their terms. pairs (also when absent): (k, k + 1), the odd term
+    first, as the instruction vdpbf16ps does; a range of odd length ends with a pair whose second term is +0.0 x +0.0. blocks: of 32 terms from the
+    start of the range (form tn: of each sample), as tdpbf16ps does; a short one is filled up with +0.0 x +0.0.
   }];
   let arguments = (ins Variadic<Train_Float>:$lhs, Variadic<Train_Float>:$rhs, Optional<Train_F32>:$accumulator,
-    Train_ContractFormAttr:$form, DenseI64ArrayAttr:$segments, OptionalAttr<DenseI64ArrayAttr>:$out_segments);
+    Train_ContractFormAttr:$form, DenseI64ArrayAttr:$segments, OptionalAttr<DenseI64ArrayAttr>:$out_segments,
+    OptionalAttr<Train_BF16OrderAttr>:$bf16_order);
   let results = (outs Train_F32:$result);
-  let extraClassDeclaration = "::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();";
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::ValueRange":$lhs, "::mlir::ValueRange":$rhs,
+      "::mlir::Value":$accumulator, "::recipe::train::ContractForm":$form, "::mlir::DenseI64ArrayAttr":$segments,
+      "::mlir::DenseI64ArrayAttr":$out_segments), [{
+    build($_builder, $_state, result, lhs, rhs, accumulator, form, segments, out_segments, BF16OrderAttr());
+  }]>];
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();
+    // Terms after which a block of terms ends early: those of a sample in form tn, else none.
+    ::std::optional<int64_t> getTermsPerSample();
+  }];
 }
 
 def Train_LayerNormOp : Train_Op<"layer_norm", [Pure]> {

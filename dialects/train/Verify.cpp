@@ -125,6 +125,8 @@ static LogicalResult verifyElementTypes(ContractOp op) {
       if (tensorType(value).getElementType() != first)
         return op.emitOpError("all operands must have one element type, got: ")
                << op.getLhs()[0].getType() << " and " << value.getType();
+  if (!first.isBF16() && op.getBf16Order())
+    return op.emitOpError("'bf16_order' is that of bf16 operands, got: ") << op.getLhs()[0].getType();
   if (first.isBF16())
     if (std::string why = whyNotInPairs(op); !why.empty())
       return op.emitOpError() << why;
@@ -137,6 +139,12 @@ SmallVector<OpOperand *> ContractOp::getBF16Operands() {
     for (OpOperand &operand : (*this)->getOpOperands().take_front(2 * getLhs().size()))
       operands.push_back(&operand);
   return operands;
+}
+
+std::optional<int64_t> ContractOp::getTermsPerSample() {
+  if (getForm() != ContractForm::TN)
+    return std::nullopt;
+  return shapeOf(getLhs()[0]).drop_back().back();
 }
 
 LogicalResult ContractOp::verify() {

@@ -21,8 +21,8 @@ namespace {
 
 class Caster {
 public:
-  Caster(ModuleOp module, const precision::Policy &policy)
-      : module(module), symbols(module), policy(policy), builder(module.getContext()) {}
+  Caster(ModuleOp module, const precision::Policy &policy, BF16Order order)
+      : module(module), symbols(module), policy(policy), order(order), builder(module.getContext()) {}
 
   void run() {
     for (StringRef name : {"train", "eval"})
@@ -43,6 +43,8 @@ private:
       SmallVector<OpOperand *> operands = op.getBF16Operands();
       if (operands.empty() || policy.isKept(op))
         continue;
+      if (order != BF16Order::Pairs)
+        op->setAttr("bf16_order", BF16OrderAttr::get(op->getContext(), order));
       for (OpOperand *operand : operands) {
         Value value = operand->get();
         if (isBF16(value))
@@ -110,6 +112,7 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   const precision::Policy &policy;
+  BF16Order order;
   OpBuilder builder;
   llvm::MapVector<Operation *, VariableOp> working; // by parameter, in the order of use
 };
@@ -121,7 +124,7 @@ public:
 private:
   void runOnOperation() override {
     precision::Policy policy(getOperation(), std::vector<std::string>(keepFp32.begin(), keepFp32.end()));
-    Caster(getOperation(), policy).run();
+    Caster(getOperation(), policy, blocks ? BF16Order::Blocks : BF16Order::Pairs).run();
   }
 };
 

@@ -1,6 +1,8 @@
 #include "runtime/loader/CpuFeatures.h"
 #include <cpuid.h>
 #include <cstdint>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace recipe::rt;
 
@@ -111,6 +113,12 @@ static uint32_t readXcr0() {
   return low;
 }
 
+/// The tile registers of AMX are large: Linux saves them only for a process that has asked, all its threads alike.
+static bool requestTiles() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
 bool recipe::rt::hasCpuFeature(const std::string &name) {
   for (const Feature &feature : features) {
     if (name != feature.name)
@@ -118,7 +126,9 @@ bool recipe::rt::hasCpuFeature(const std::string &name) {
     uint32_t r[4] = {};
     if (!__get_cpuid_count(feature.leaf, feature.subleaf, &r[EAX], &r[EBX], &r[ECX], &r[EDX]))
       return false;
-    return (r[feature.reg] >> feature.bit & 1) && (readXcr0() & feature.xcr0) == feature.xcr0;
+    if (!(r[feature.reg] >> feature.bit & 1) || (readXcr0() & feature.xcr0) != feature.xcr0)
+      return false;
+    return feature.xcr0 != kAmx || requestTiles();
   }
   return false;
 }

@@ -7,6 +7,7 @@
 namespace recipe::rt {
 
 /// The processor has the feature and the operating system saves its registers. False for a name that is not known.
+/// Asking for an extension of AMX (amx-tile, ...) asks the kernel for this process's permission to use it.
 bool hasCpuFeature(const std::string &name);
 
 /// Those of `names` that this machine lacks, in order.

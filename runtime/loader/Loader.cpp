@@ -1,4 +1,5 @@
 #include "runtime/loader/Loader.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/abi/Container.h"
@@ -21,8 +22,11 @@ static absl::StatusOr<const recipe::abi::NativeObject *> chooseObject(const reci
     std::vector<std::string> missing = missingCpuFeatures({object.features().begin(), object.features().end()});
     if (missing.empty())
       return &object;
-    reasons.push_back(absl::StrCat("compiled for ", object.cpu(), ", but this machine lacks ",
-                                   absl::StrJoin(missing, ", "), "; compile again with target.arch: native"));
+    bool tiles = std::any_of(missing.begin(), missing.end(),
+                             [](const std::string &name) { return absl::StartsWith(name, "amx-"); });
+    reasons.push_back(absl::StrCat(
+        "compiled for ", object.cpu(), ", but this machine lacks ", absl::StrJoin(missing, ", "),
+        tiles ? " or its kernel does not let this process use them" : "", "; compile again with target.arch: native"));
   }
   if (reasons.empty())
     return absl::InvalidArgumentError("the step has no native object");

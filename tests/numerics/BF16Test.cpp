@@ -1,9 +1,13 @@
 // The instructions that docs/numerics.md describes in the words of f32: vcvtneps2bf16 rounds as roundToBF16 does, and
-// vdpbf16ps is two fused multiply-adds, the odd element first, without regard to MXCSR.
+// vdpbf16ps is two fused multiply-adds, the odd element first, without regard to MXCSR; tdpbf16ps adds a block of
+// terms.
+#include "dialects/train/BF16Products.h"
 #include "dialects/train/Formulas.h"
 #include "dialects/train/Policies.h"
 #include <gtest/gtest.h>
 #include <random>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <vector>
 
 using namespace recipe::train;
@@ -148,6 +152,124 @@ TEST_F(BF16, ConversionRoundsAnyBits) {
     for (float &value : values)
       value = floatOf(uint32_t(random()));
     expectRounded(values);
+  }
+}
+
+// Operands of one tdpbf16ps: c [16][16] continues with a [16][32] times b, [16][16] pairs of terms.
+struct Tiles {
+  uint16_t a[kLanes][2 * kLanes], b[kLanes][2 * kLanes];
+  float c[kLanes][kLanes];
+};
+
+class BF16Tiles : public testing::Test {
+protected:
+  void SetUp() override {
+    constexpr long kRequestPermission = 0x1023, kTileData = 18;
+    if (!__builtin_cpu_supports("amx-bf16") || syscall(SYS_arch_prctl, kRequestPermission, kTileData) != 0)
+      GTEST_SKIP() << "this machine has no AMX";
+  }
+
+  template <class Half, class Start> void fill(Half half, Start start) {
+    for (int i = 0; i < kLanes; ++i) {
+      for (int j = 0; j < 2 * kLanes; ++j)
+        x.a[i][j] = half(), x.b[i][j] = half();
+      for (float &value : x.c[i])
+        value = start();
+    }
+  }
+  void expectABlock(int64_t terms = kTermsOfBlock);
+
+  std::mt19937_64 random{5};
+  Tiles x;
+};
+
+__attribute__((target("amx-tile,amx-bf16"))) void accumulate(const Tiles &x, float *result) {
+  struct {
+    uint8_t palette = 1, start = 0, reserved[14] = {};
+    uint16_t columnBytes[16] = {64, 64, 64};
+    uint8_t rows[16] = {16, 16, 16};
+  } shapes;
+  _tile_loadconfig(&shapes);
+  _tile_loadd(0, x.c, 64);
+  _tile_loadd(1, x.a, 64);
+  _tile_loadd(2, x.b, 64);
+  _tile_dpbf16ps(0, 1, 2);
+  _tile_stored(0, result, 64);
+  _tile_release();
+}
+
+// With the default MXCSR, which does not flush: the instruction does. Terms beyond `terms` are zeros in the tiles.
+void BF16Tiles::expectABlock(int64_t terms) {
+  float actual[kLanes * kLanes], a[kLanes][2 * kLanes], b[2 * kLanes][kLanes];
+  for (int i = 0; i < kLanes; ++i)
+    for (int k = 0; k < 2 * kLanes; ++k) {
+      if (k >= terms)
+        x.a[i][k] = x.b[k / 2][2 * i + k % 2] = 0;
+      a[i][k] = widened(x.a[i][k]);
+      b[k][i] = widened(x.b[k / 2][2 * i + k % 2]);
+    }
+  accumulate(x, actual);
+  FlushDenormals flush;
+  float expected[kLanes][kLanes];
+  std::memcpy(expected, x.c, sizeof expected);
+  continueBF16Product(ExactPolicy(), {/*blocks=*/true, {}}, kLanes, kLanes, 0, terms, a[0], 2 * kLanes, 1, b[0],
+                      expected[0]);
+  for (int i = 0; i < kLanes; ++i)
+    for (int j = 0; j < kLanes; ++j)
+      ASSERT_TRUE(same(actual[i * kLanes + j], expected[i][j]))
+          << std::hexfloat << "from " << x.c[i][j] << " to " << actual[i * kLanes + j] << ", not " << expected[i][j];
+}
+
+TEST_F(BF16Tiles, BlockOfAnyBits) {
+  for (int round = 0; round < 2000; ++round) {
+    // Not-a-numbers would hide the rest.
+    auto half = [&] { return uint16_t(random() % 64 ? (random() & 0xbfff) : random()); };
+    fill(half, [&] { return floatOf(uint32_t(random())); });
+    expectABlock();
+  }
+}
+
+TEST_F(BF16Tiles, BlockOfValuesOfOneSize) {
+  for (int round = 0; round < 2000; ++round) {
+    auto half = [&] { return uint16_t((random() & 0x807f) | (120 + random() % 16) << 7); };
+    fill(half, [&] { return floatOf((random() & 0x807fffff) | (107 + random() % 40) << 23); });
+    expectABlock();
+  }
+}
+
+// Few mantissas, so that sums cancel, often to zero.
+TEST_F(BF16Tiles, BlockWhereSumsCancel) {
+  for (int round = 0; round < 2000; ++round) {
+    auto half = [&] { return uint16_t((random() & 0x8003) | (127 + random() % 3) << 7); };
+    fill(half, [&] { return floatOf((random() & 0x80600000) | (127 + random() % 4) << 23); });
+    expectABlock();
+  }
+}
+
+TEST_F(BF16Tiles, BlockAtTheEdgeOfDenormals) {
+  for (int round = 0; round < 2000; ++round) {
+    bool operands = round % 2; // denormal themselves, or their products
+    auto half = [&] { return uint16_t((random() & 0x807f) | (operands ? random() % 3 : 58 + random() % 12) << 7); };
+    fill(half, [&] { return floatOf(uint32_t(random() & 0x80ffffff) >> random() % 2); });
+    expectABlock();
+  }
+}
+
+// What fills up a short block shows only in the sign of zero, and there in both alike.
+TEST_F(BF16Tiles, ShortBlocksEndWithZeros) {
+  for (int round = 0; round < 4000; ++round) {
+    auto half = [&] { return uint16_t(random() % 3 ? random() & 0x8000 : (random() & 0x807f) | random() % 66 << 7); };
+    fill(half, [&] { return floatOf(uint32_t(random() & 0x80000000)); });
+    expectABlock(1 + round % kTermsOfBlock);
+  }
+}
+
+TEST_F(BF16Tiles, BlockOfSpecialValues) {
+  const uint16_t halves[] = {0, 0x8000, 1, 0x8001, 0x007f, 0x0080, 0x8080, 0x3f80, 0xbf80, 0x7f7f, 0xff7f, 0x7f80};
+  for (int round = 0; round < 2000; ++round) {
+    fill([&] { return halves[random() % (std::size(halves) - round % 2)]; },
+         [&] { return random() % 9 ? 0.0f : floatOf(uint32_t(random())); });
+    expectABlock();
   }
 }
 

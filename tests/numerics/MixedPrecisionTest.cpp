@@ -40,22 +40,27 @@ protected:
 };
 
 TEST_P(MixedPrecision, MeansTheSameInFp64) {
-  auto whole = start(ModelRun::FP32, ReferenceMode::Fp64), mixed = start(ModelRun::BF16, ReferenceMode::Fp64);
+  auto whole = start(ModelRun::FP32, ReferenceMode::Fp64);
   whole->runSteps(2);
-  mixed->runSteps(2);
-  expectSameParameters(*whole, *mixed);
+  for (ModelRun::Precision precision : {ModelRun::BF16, ModelRun::BF16Blocks}) {
+    auto mixed = start(precision, ReferenceMode::Fp64);
+    mixed->runSteps(2);
+    expectSameParameters(*whole, *mixed);
+  }
 }
 
 TEST_P(MixedPrecision, StepsDoNotDependOnTheFactoring) {
-  auto whole = start(ModelRun::BF16, ReferenceMode::Exact);
-  whole->runSteps(2);
-  for (int64_t batch : {1, 2, 4, 8}) {
-    SCOPED_TRACE("batch size " + std::to_string(batch));
-    auto cut = start(ModelRun::BF16, ReferenceMode::Exact, batch);
-    cut->runSteps(2);
-    expectSameParameters(*whole, *cut);
-    EXPECT_EQ(whole->interpreter().params().loss_sum, cut->interpreter().params().loss_sum);
-    EXPECT_EQ(whole->interpreter().params().grad_norm, cut->interpreter().params().grad_norm);
+  for (ModelRun::Precision precision : {ModelRun::BF16, ModelRun::BF16Blocks}) {
+    auto whole = start(precision, ReferenceMode::Exact);
+    whole->runSteps(2);
+    for (int64_t batch : {1, 2, 4, 8}) {
+      SCOPED_TRACE("batch size " + std::to_string(batch) + (precision == ModelRun::BF16 ? ", pairs" : ", blocks"));
+      auto cut = start(precision, ReferenceMode::Exact, batch);
+      cut->runSteps(2);
+      expectSameParameters(*whole, *cut);
+      EXPECT_EQ(whole->interpreter().params().loss_sum, cut->interpreter().params().loss_sum);
+      EXPECT_EQ(whole->interpreter().params().grad_norm, cut->interpreter().params().grad_norm);
+    }
   }
 }
 
@@ -122,6 +127,7 @@ TEST(MixedPrecisionLoss, FollowsFp64) {
   std::vector<double> fp64 = losses(ModelRun::FP32, ReferenceMode::Fp64, steps);
   std::vector<double> fp32 = losses(ModelRun::FP32, ReferenceMode::Exact, steps);
   std::vector<double> bf16 = losses(ModelRun::BF16, ReferenceMode::Exact, steps);
+  EXPECT_NE(bf16, losses(ModelRun::BF16Blocks, ReferenceMode::Exact, steps)) << "the order does not show";
   EXPECT_LT(fp64.back(), 0.75 * fp64.front()) << "nothing was learned";
   double worst = 0;
   for (int64_t step = 0; step < steps; ++step) {

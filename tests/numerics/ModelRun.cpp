@@ -41,8 +41,8 @@ ModelRun::ModelRun(const SmallModel &model, const train::StepFacts &facts, Refer
   PassManager passes(&context);
   passes.addPass(createGradPass());
   passes.addPass(createUpdatePass());
-  if (precision == BF16)
-    passes.addPass(createPrecisionPass());
+  if (precision != FP32)
+    passes.addPass(createPrecisionPass({{}, precision == BF16Blocks}));
   EXPECT_TRUE(succeeded(passes.run(*owner)));
   runner = std::make_unique<interp::Interpreter>(*owner, mode);
   rcp_step_params_v1 &params = runner->params();

@@ -17,7 +17,7 @@ llvm::ArrayRef<SmallModel> smallModels();
 
 class ModelRun {
 public:
-  enum Precision { FP32, BF16 };
+  enum Precision { FP32, BF16, BF16Blocks };
   // `frozen`: parameters that contain this text are not trainable.
   ModelRun(const SmallModel &model, const train::StepFacts &facts, ReferenceMode mode, llvm::StringRef frozen = "",
            Precision precision = FP32);

@@ -252,7 +252,8 @@ TEST(TreeMerge, keepsPendingSubtreesAsABinaryCounter) {
 }
 
 // The sum of `terms`, each times 1, as a contraction of bf16 operands gives it.
-float bf16Sum(ArrayRef<double> terms, ReferenceMode mode = ReferenceMode::Exact) {
+float bf16Sum(ArrayRef<double> terms, ReferenceMode mode = ReferenceMode::Exact,
+              train::BF16Order order = train::BF16Order::Pairs, ArrayRef<int64_t> ranges = {}) {
   OpGraph ops;
   int64_t k = int64_t(terms.size());
   auto cast = [&](StringRef name, ArrayRef<int64_t> shape) -> Value {
@@ -260,10 +261,11 @@ float bf16Sum(ArrayRef<double> terms, ReferenceMode mode = ReferenceMode::Exact)
     return train::CastOp::create(ops.builder, ops.loc, type, ops.input(name, shape));
   };
   Value values = cast("terms", {1, k}), ones = cast("ones", {k, 1});
-  auto segments = ops.builder.getDenseI64ArrayAttr(train::oneSegment(k));
-  ops.output("sum",
-             train::ContractOp::create(ops.builder, ops.loc, ops.f32({1, 1}), ValueRange{values}, ValueRange{ones},
-                                       Value(), train::ContractForm::NN, segments, DenseI64ArrayAttr()));
+  SmallVector<int64_t> one = train::oneSegment(k);
+  auto segments = ops.builder.getDenseI64ArrayAttr(ranges.empty() ? one : ranges);
+  ops.output("sum", train::ContractOp::create(ops.builder, ops.loc, ops.f32({1, 1}), ValueRange{values},
+                                              ValueRange{ones}, Value(), train::ContractForm::NN, segments,
+                                              DenseI64ArrayAttr(), train::BF16OrderAttr::get(&ops.context, order)));
   HostTensor row = zeros({1, k});
   row.f64.assign(terms.begin(), terms.end());
   Values result = run(ops, "forward", mode, {{"terms", row}, {"ones", filled({k, 1}, 1)}});
@@ -286,6 +288,63 @@ TEST(Order, aBF16TermOfZeroFillsAnOddEnd) {
   EXPECT_EQ(sum, 0);
   EXPECT_FALSE(std::signbit(sum));
   EXPECT_TRUE(std::signbit(bf16Sum({-0x1p-120, 0x1.fep-121, -0.0, -0.0})));
+}
+
+// Of terms that are zero but for those given, by their numbers.
+std::vector<double> sparse(size_t count, std::initializer_list<std::pair<size_t, double>> given) {
+  std::vector<double> terms(count);
+  for (auto [number, value] : given)
+    terms[number] = value;
+  return terms;
+}
+
+float blockSum(ArrayRef<double> terms, ArrayRef<int64_t> ranges = {}) {
+  return bf16Sum(terms, ReferenceMode::Exact, train::BF16Order::Blocks, ranges);
+}
+
+TEST(Order, bf16BlocksHaveTwoChains) {
+  // The even chain is 2^24 + 1 = 2^24 by ties to even, the odd one 2; pairs, and one chain, give 2^24 + 4.
+  EXPECT_EQ(blockSum({0x1p24, 0, 1, 2}), 0x1p24f + 2);
+  // The odd chain is 1 + 1, so that both show; added one by one to 2^24 neither does.
+  EXPECT_EQ(blockSum({0x1p24, 1, 0, 1}), 0x1p24f + 2);
+  EXPECT_EQ(bf16Sum({0x1p24, 1, 0, 1}), 0x1p24f);
+  // Chains begin at zero in each block: 2^24 of the first is not there when 1 + 1 are added in the second.
+  EXPECT_EQ(blockSum(sparse(64, {{0, 0x1p24}, {32, 1}, {34, 1}})), 0x1p24f + 2);
+  EXPECT_EQ(blockSum(sparse(64, {{0, 0x1p24}, {30, 1}, {32, 1}})), 0x1p24f);
+}
+
+TEST(Order, bf16BlocksBeginWithTheirRange) {
+  // From 34 on 1 + 1 are in one block; counted from 0, 65 and 62 are in two.
+  std::vector<double> terms = sparse(68, {{0, 0x1p24}, {62, 1}, {64, 1}});
+  EXPECT_EQ(blockSum(terms), 0x1p24f);
+  EXPECT_EQ(blockSum(terms, {0, 34, 34, 68}), 0x1p24f + 2);
+}
+
+TEST(Order, bf16BlocksOfTokensBeginWithTheirSample) {
+  // Three samples of 34 positions as one, and as three that continue from each other.
+  const int64_t positions = 34;
+  Draws draws(3);
+  HostTensor x = draws.tensor({3, positions, 5}), dy = draws.tensor({3, positions, 7});
+  auto sumOf = [&](const HostTensor &lhs, const HostTensor &rhs, const HostTensor *accumulator) {
+    OpGraph ops;
+    int64_t samples = lhs.shape[0];
+    auto cast = [&](StringRef name, ArrayRef<int64_t> shape) -> Value {
+      auto type = RankedTensorType::get(shape, ops.builder.getBF16Type());
+      return train::CastOp::create(ops.builder, ops.loc, type, ops.input(name, shape));
+    };
+    Value left = cast("x", {samples, positions, 5}), right = cast("dy", {samples, positions, 7});
+    auto segments = ops.builder.getDenseI64ArrayAttr(train::oneSegment(samples * positions));
+    auto order = train::BF16OrderAttr::get(&ops.context, train::BF16Order::Blocks);
+    ops.output("sum", train::ContractOp::create(ops.builder, ops.loc, ops.f32({5, 7}), ValueRange{left},
+                                                ValueRange{right}, ops.input("acc", {5, 7}), train::ContractForm::TN,
+                                                segments, DenseI64ArrayAttr(), order));
+    Values values{{"x", lhs}, {"dy", rhs}, {"acc", accumulator ? *accumulator : zeros({5, 7})}};
+    return run(ops, "forward", ReferenceMode::Exact, values).at("sum");
+  };
+  HostTensor whole = sumOf(x, dy, nullptr), parts;
+  for (int64_t sample = 0; sample < 3; ++sample)
+    parts = sumOf(rows(x, sample, sample + 1), rows(dy, sample, sample + 1), sample ? &parts : nullptr);
+  EXPECT_TRUE(sameBits(whole, parts));
 }
 
 TEST(Order, fp64DoesNotRoundToBF16) {

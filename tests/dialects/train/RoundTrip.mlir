@@ -56,6 +56,8 @@ train.graph @forward {
   %whalf = train.cast %w : (tensor<9x8xf32>) -> tensor<9x8xbf16>
   // CHECK: train.contract %[[HALF]], %[[WHALF]] {{.*}} : (tensor<2x3x8xbf16>, tensor<9x8xbf16>) -> tensor<2x3x9xf32>
   %mixed = train.contract %half, %whalf {form = #train<form nt>, segments = array<i64: 0, 4, 4, 8>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xbf16>, tensor<9x8xbf16>) -> tensor<2x3x9xf32>
+  // CHECK: train.contract %[[HALF]], %[[WHALF]] {bf16_order = #train<bf16_order blocks>, {{.*}} : (tensor<2x3x8xbf16>, tensor<9x8xbf16>) -> tensor<2x3x9xf32>
+  %blocks = train.contract %half, %whalf {form = #train<form nt>, segments = array<i64: 0, 4, 4, 8>, bf16_order = #train<bf16_order blocks>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xbf16>, tensor<9x8xbf16>) -> tensor<2x3x9xf32>
   // CHECK: train.bias_add %{{.*}}, %{{.*}} : (tensor<2x3x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
   %b = train.bias_add %two, %gain : (tensor<2x3x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
   // CHECK: train.gelu %{{.*}} : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>

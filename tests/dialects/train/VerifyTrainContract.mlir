@@ -259,6 +259,15 @@ train.graph @g {
 
 // -----
 
+train.graph @g {
+  %x = train.input "x" : tensor<2x3x8xf32>
+  %w = train.input "w" : tensor<8x5xf32>
+  // expected-error @+1 {{'bf16_order' is that of bf16 operands, got: 'tensor<2x3x8xf32>'}}
+  %0 = train.contract %x, %w {form = #train<form nn>, segments = array<i64: 0, 8>, bf16_order = #train<bf16_order blocks>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xf32>, tensor<8x5xf32>) -> tensor<2x3x5xf32>
+}
+
+// -----
+
 // An odd end and empty segments after it.
 train.graph @g {
   %x = train.input "x" : tensor<2x3x7xbf16>

@@ -5,6 +5,15 @@
 // RUN: recipe-opt --precision %t | %same_values --fp64 %t -
 // RUN: recipe-opt --precision %t | not %same_values --graph=train %t - 2>&1 | FileCheck --check-prefix=ROUNDED %s
 // ROUNDED: differs at element
+// The order of bf16 terms is set where operands are bf16.
+// RUN: recipe-opt --precision=blocks=true %t | %same_values --fp64 %t -
+// RUN: recipe-opt --precision=blocks=true %t | not %same_values --graph=train %t - 2>&1 | FileCheck --check-prefix=ROUNDED %s
+// RUN: recipe-opt --precision="blocks=true keep-fp32=mlp.down" %t | FileCheck --check-prefix=BLOCKS %s
+// BLOCKS: train.contract {{.*}}bf16_order = #train<bf16_order blocks>{{.*}}xbf16>) ->
+// BLOCKS: train.contract {{.*}}bf16_order = #train<bf16_order blocks>{{.*}}xbf16>) ->
+// BLOCKS: train.contract
+// BLOCKS-NOT: bf16_order
+// BLOCKS-SAME: xf32>) ->
 // A second run finds nothing to do.
 // RUN: recipe-opt --precision %t > %t.once
 // RUN: recipe-opt --precision --precision %t | diff %t.once -

@@ -150,6 +150,9 @@ static const Refusal refusals[] = {
        s.mutable_objects(0)->set_cpu("v9");
      },
      {"compiled for v9", "lacks sparc-vis"}},
+    {"missing tiles",
+     [](auto &s) { s.mutable_objects(0)->add_features("amx-none"); },
+     {"lacks amx-none or its kernel does not let this process use them; compile again"}},
     {"no ELF", [](auto &s) { s.mutable_objects(0)->set_data("abc"); }, {"native object: not an ELF file"}},
 };
 
@@ -276,6 +279,8 @@ TEST(CpuFeatures, AgreeWithTheCompiler) {
   EXPECT_EQ(rt::hasCpuFeature("avx512f"), bool(__builtin_cpu_supports("avx512f")));
   EXPECT_EQ(rt::hasCpuFeature("avx512bw"), bool(__builtin_cpu_supports("avx512bw")));
   EXPECT_EQ(rt::hasCpuFeature("avx512bf16"), bool(__builtin_cpu_supports("avx512bf16")));
+  if (rt::hasCpuFeature("amx-tile")) // and the kernel granted it
+    EXPECT_TRUE(__builtin_cpu_supports("amx-tile"));
   EXPECT_EQ(rt::missingCpuFeatures({"sse2", "no-such-thing"}), std::vector<std::string>{"no-such-thing"});
 }
 

@@ -1,0 +1,73 @@
+// Products of bf16 operands in the orders of docs/numerics.md, "bf16", on scalars of a policy. In fp64, where nothing
+// is rounded, terms are ascending. Internal to the reference meaning of ops.
+#ifndef DIALECTS_TRAIN_BF16PRODUCTS_H
+#define DIALECTS_TRAIN_BF16PRODUCTS_H
+
+#include "dialects/train/Reductions.h"
+#include <optional>
+
+namespace recipe::train {
+
+inline constexpr int64_t kTermsOfBlock = 32;
+
+struct BF16Terms {
+  bool blocks = false;              // of 32, else pairs
+  std::optional<int64_t> perSample; // blocks begin anew at multiples of it
+};
+
+// Terms in pairs, the odd one first.
+template <class P>
+void continuePairs(P p, int64_t m, int64_t n, int64_t begin, int64_t end, const typename P::F *lhs, int64_t lhsRow,
+                   int64_t lhsColumn, const typename P::F *rhs, typename P::F *acc) {
+  const std::vector<typename P::F> nothing(n); // the term that fills up an odd range
+  for (int64_t k = begin; k < end; k += 2) {
+    bool whole = k + 1 < end;
+    continueProduct(p, m, n, 0, 1, whole ? lhs + (k + 1) * lhsColumn : nothing.data(), whole ? lhsRow : 0, 0,
+                    whole ? rhs + (k + 1) * n : nothing.data(), acc);
+    continueProduct(p, m, n, 0, 1, lhs + k * lhsColumn, lhsRow, 0, rhs + k * n, acc);
+  }
+}
+
+// One block, of at most 32 terms: even and odd ones in chains of their own.
+template <class P>
+void addBlock(P p, int64_t m, int64_t n, int64_t begin, int64_t end, const typename P::F *lhs, int64_t lhsRow,
+              int64_t lhsColumn, const typename P::F *rhs, typename P::F *acc) {
+  using F = typename P::F;
+  std::vector<F> chains[2];
+  for (int64_t i = 0; i < m; ++i) {
+    for (std::vector<F> &chain : chains)
+      chain.assign(size_t(n), F(0));
+    for (int64_t k = begin; k < end; ++k)
+      continueProduct(p, 1, n, 0, 1, lhs + i * lhsRow + k * lhsColumn, 0, 0, rhs + k * n,
+                      chains[(k - begin) % 2].data());
+    // What fills up a short block shows in the sign of zero alone, the first time.
+    for (int64_t parity = 0; parity < 2; ++parity)
+      if ((end - begin + 1 - parity) / 2 < kTermsOfBlock / 2)
+        for (F &value : chains[parity])
+          value = p.fma(F(0), F(0), value);
+    for (int64_t j = 0; j < n; ++j)
+      acc[i * n + j] = p.add(acc[i * n + j], p.add(chains[0][size_t(j)], chains[1][size_t(j)]));
+  }
+}
+
+// acc [m][n] continues with the terms k in [begin, end) of lhs [m][k] (by its strides) times rhs [k][n].
+template <class P>
+void continueBF16Product(P p, const BF16Terms &terms, int64_t m, int64_t n, int64_t begin, int64_t end,
+                         const typename P::F *lhs, int64_t lhsRow, int64_t lhsColumn, const typename P::F *rhs,
+                         typename P::F *acc) {
+  if constexpr (P::kLibm) {
+    continueProduct(p, m, n, begin, end, lhs, lhsRow, lhsColumn, rhs, acc);
+  } else if (!terms.blocks) {
+    continuePairs(p, m, n, begin, end, lhs, lhsRow, lhsColumn, rhs, acc);
+  } else {
+    for (int64_t k = begin, next; k < end; k = next) {
+      next = std::min(k + kTermsOfBlock, end);
+      if (terms.perSample)
+        next = std::min(next, (k / *terms.perSample + 1) * *terms.perSample);
+      addBlock(p, m, n, k, next, lhs, lhsRow, lhsColumn, rhs, acc);
+    }
+  }
+}
+
+} // namespace recipe::train
+#endif
