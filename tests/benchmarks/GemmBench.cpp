@@ -1,13 +1,17 @@
 // Speed of contract's kernels on one thread, as a share of the peak measured in the same run, and what more threads
 // gain.
 //
-//   gemm-bench [filter [seconds per line [threads [target.arch]]]]      filter: part of a line's name
+//   gemm-bench [filter [seconds per line [threads [target.arch [target.max_threads [cold]]]]]]
+//                                                                                 filter: part of a line's name
+//
+// cold: operands and result are flushed from all caches before each launch, as they are in a step whose data is far
+// larger than the caches.
 //
 // The clock of a virtual machine wanders by several percent within a second. So windows that measure the peak lie
 // between the workgroups of a launch: "best" is the best launch over the best mean peak of a launch, the median is that
-// of each launch over its own. With two threads or more, launches alternate between one thread and all of them. Kernels
-// are compiled for as many threads as there are CPUs. The peak of bf16 is that of the instruction its kernels use:
-// vdpbf16ps or, where that is slower, fma.
+// of each launch over its own. With two threads or more, launches alternate between one thread and all of them.
+// Kernels are compiled for as many threads as there are CPUs unless the command says so. The peak of bf16 is that of
+// the instruction its kernels use: vdpbf16ps or, where that is slower, fma.
 #include "compiler/target/cpu/Compile.h"
 #include "compiler/target/cpu/Target.h"
 #include "dialects/train/Segments.h"
@@ -95,34 +99,48 @@ public:
   }
 
   // FLOP/s of a millisecond or more of launches on this thread, and the mean peak of windows between their workgroups.
-  std::pair<double, double> rateAndPeak(double (*measurePeak)()) {
+  std::pair<double, double> rateAndPeak(double (*measurePeak)(), bool cold) {
     double seconds = 0, peakSeconds = 0, windows = 0;
     int64_t launches = 0;
-    for (; seconds < 1e-3; ++launches)
+    for (; seconds < 1e-3; ++launches) {
+      if (cold)
+        flush();
       for (int64_t w = 0, next = 0; w < workgroups; w = next) {
         peakSeconds += 1 / measurePeak(), ++windows;
-        seconds += bench::undisturbedSeconds([&] {
+        auto some = [&] {
           next = w;
           for (double begin = bench::wallSeconds(); next < workgroups && bench::wallSeconds() - begin < 2e-4;)
             kernel(&arguments, next++, scratch.data);
-        });
+        };
+        seconds += bench::undisturbedSeconds(some, cold ? 1 : 3); // another try would find its data in cache
       }
+    }
     return {flops * double(launches) / seconds, windows / peakSeconds};
   }
 
   // Launches in a second.
-  double rate(rt::ThreadPool &pool) {
-    double begin = bench::wallSeconds();
+  double rate(rt::ThreadPool &pool, bool cold) {
+    double seconds = 0;
     int64_t launches = 0;
-    for (; bench::wallSeconds() - begin < 1e-3; ++launches)
+    for (; seconds < 1e-3; ++launches) {
+      if (cold)
+        flush();
+      double begin = bench::wallSeconds();
       pool.run({kernel, &arguments, workgroups, reinterpret_cast<std::byte *>(scratch.data), size_t(stride)});
-    return double(launches) / (bench::wallSeconds() - begin);
+      seconds += bench::wallSeconds() - begin;
+    }
+    return double(launches) / seconds;
   }
 
   const int64_t workgroups, scratchBytes;
   const double flops; // of a launch
 
 private:
+  void flush() const {
+    for (const bench::Pages *operand : {&lhs, &rhs, &result})
+      operand->flush();
+  }
+
   test::LoadedObject loaded;
   rcp_kernel_v1 kernel;
   int64_t stride;
@@ -135,6 +153,7 @@ struct Machine {
   step::TargetInfo target;
   double seconds; // for a line
   int threads;
+  bool cold;
   double (*peakOf(bool bf16) const)() {
     if (bf16 && target.dotsBF16)
       return bench::measureDotPeak;
@@ -150,7 +169,7 @@ double median(std::vector<double> values) {
 
 // The best rate over the best peak, and the median of a launch's own share; the same of what all threads gain over one.
 struct Measured {
-  double best = 0, median = 0, gainBest = 0, gainMedian = 0;
+  double best = 0, median = 0, rate = 0, peak = 0, gainBest = 0, gainMedian = 0, together = 0;
 };
 
 Measured measure(Runnable &runnable, bool bf16, const Machine &machine) {
@@ -158,19 +177,20 @@ Measured measure(Runnable &runnable, bool bf16, const Machine &machine) {
   std::vector<double> shares;
   double bestRate = 0, bestPeak = 0, start = bench::cpuSeconds();
   while (shares.size() < 3 || bench::cpuSeconds() - start < machine.seconds) {
-    auto [rate, peak] = runnable.rateAndPeak(machine.peakOf(bf16));
+    auto [rate, peak] = runnable.rateAndPeak(machine.peakOf(bf16), machine.cold);
     bestRate = std::max(bestRate, rate), bestPeak = std::max(bestPeak, peak);
     shares.push_back(rate / peak);
   }
-  result.best = bestRate / bestPeak, result.median = median(shares);
+  result.rate = bestRate, result.peak = bestPeak, result.best = bestRate / bestPeak, result.median = median(shares);
   if (machine.threads > 1) {
     rt::ThreadPool one(1), all(machine.threads);
     std::vector<double> single, together;
     for (start = bench::cpuSeconds(); single.size() < 3 || bench::cpuSeconds() - start < machine.seconds;) {
-      single.push_back(runnable.rate(one));
-      together.push_back(runnable.rate(all));
+      single.push_back(runnable.rate(one, machine.cold));
+      together.push_back(runnable.rate(all, machine.cold));
     }
     result.gainBest = *llvm::max_element(together) / *llvm::max_element(single);
+    result.together = runnable.flops * median(together);
     result.gainMedian = median(together) / median(single);
   }
   return result;
@@ -191,9 +211,11 @@ std::optional<Measured> run(const Line &line, const Machine &machine) {
   }
   Runnable runnable(line.shape, launch, *object, machine.threads);
   Measured measured = measure(runnable, line.shape.bf16, machine);
-  std::printf("%-34s %5.1f %% of peak (median %5.1f)", line.name.c_str(), 100 * measured.best, 100 * measured.median);
+  std::printf("%-34s %5.1f %% of peak (median %5.1f), %5.1f of %5.1f GFLOP/s", line.name.c_str(), 100 * measured.best,
+              100 * measured.median, measured.rate * 1e-9, measured.peak * 1e-9);
   if (machine.threads > 1)
-    std::printf("   %d threads %4.2f x one (median %4.2f)", machine.threads, measured.gainBest, measured.gainMedian);
+    std::printf("   %d threads %4.2f x one (median %4.2f), %5.1f GFLOP/s", machine.threads, measured.gainBest,
+                measured.gainMedian, measured.together * 1e-9);
   std::printf("   %4ld workgroups  %5ld KiB scratch\n", long(runnable.workgroups), long(runnable.scratchBytes >> 10));
   std::fflush(stdout);
   return measured;
@@ -226,7 +248,7 @@ bool run(const Group &group, llvm::StringRef filter, const Machine &machine) {
 } // namespace
 
 int main(int argc, char **argv) {
-  Machine machine{{}, 1.0, 1};
+  Machine machine{{}, 1.0, 1, false};
   if (argc > 2 && (llvm::StringRef(argv[2]).getAsDouble(machine.seconds) || !(machine.seconds > 0))) {
     std::fprintf(stderr, "gemm-bench: the seconds per line must be a number above 0, got: %s\n", argv[2]);
     return 1;
@@ -235,8 +257,16 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "gemm-bench: the threads must be a number of 1 or more, got: %s\n", argv[3]);
     return 1;
   }
-  llvm::Expected<step::TargetInfo> target =
-      cpu::resolveTarget(argc > 4 ? argv[4] : "native", int64_t(rt::allowedCpus().size()));
+  int64_t maxThreads = int64_t(rt::allowedCpus().size());
+  if (argc > 5 && (llvm::StringRef(argv[5]).getAsInteger(10, maxThreads) || maxThreads < 1)) {
+    std::fprintf(stderr, "gemm-bench: target.max_threads must be a number of 1 or more, got: %s\n", argv[5]);
+    return 1;
+  }
+  if (argc > 6 && !(machine.cold = llvm::StringRef(argv[6]) == "cold")) {
+    std::fprintf(stderr, "gemm-bench: the last argument must be 'cold', got: %s\n", argv[6]);
+    return 1;
+  }
+  llvm::Expected<step::TargetInfo> target = cpu::resolveTarget(argc > 4 ? argv[4] : "native", maxThreads);
   if (!target) {
     std::fprintf(stderr, "%s\n", llvm::toString(target.takeError()).c_str());
     return 1;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <immintrin.h>
 #include <sys/mman.h>
 
 namespace recipe::bench {
@@ -30,6 +31,12 @@ struct Pages {
         std::memcpy(&data[i], &bits, 4);
       }
     }
+  }
+  // From all caches.
+  void flush() const {
+    for (size_t at = 0; at < bytes; at += 64)
+      _mm_clflush(reinterpret_cast<const char *>(data) + at);
+    _mm_mfence();
   }
   size_t bytes;
   float *data;
