@@ -17,21 +17,31 @@
 
 namespace recipe {
 
-// How a kernel takes its operands. Both forms of bf16 give the same bits: a term k + 1 goes before its neighbour k.
+// How a kernel takes its operands. The first two forms of bf16 give the same bits: a term k + 1 goes before its
+// neighbour k.
 enum class GemmOperands : int64_t {
   F32,
   Widened, // bf16, packed as f32 with the terms of each pair swapped
-  Pairs    // bf16, packed in pairs for the instruction that multiplies and adds two terms
+  Pairs,   // bf16, packed in pairs for the instruction that multiplies and adds two terms
+  Tiles    // bf16, packed in blocks of 32 terms for the tiles of AMX
 };
+
+// Terms that are packed together, the last ones perhaps fewer.
+inline int64_t termsOfUnit(GemmOperands operands) {
+  return operands == GemmOperands::F32 ? 1 : operands == GemmOperands::Tiles ? 32 : 2;
+}
 
 // Rows that K range of that length takes in the packing buffers, and in the loop over K.
 inline int64_t packedRows(GemmOperands operands, int64_t length) {
-  int64_t pairs = llvm::divideCeil(length, 2);
-  return operands == GemmOperands::F32 ? length : operands == GemmOperands::Widened ? 2 * pairs : pairs;
+  int64_t units = llvm::divideCeil(length, termsOfUnit(operands));
+  return operands == GemmOperands::Widened ? 2 * units : units;
 }
 
 // Rows between panels, which take what transposing a last partial block writes too much.
 inline int64_t panelPadding(GemmOperands operands) { return operands == GemmOperands::Widened ? 17 : 9; }
+
+// The same of Tiles, in bytes from panel to panel of `kBlock` blocks of terms.
+inline int64_t gemmAmxPanelBytes(int64_t kBlock) { return kBlock * 2048 + 192; }
 
 struct GemmStep {
   enum Start : int64_t { Zero, Continue, Accumulator };
@@ -56,14 +66,19 @@ struct GemmStepEnd {
 class GemmSteps {
 public:
   // `segments`: [segment][pair][begin, end], a power of two of segments. At most `kBlock` rows are packed at once.
-  GemmSteps(llvm::ArrayRef<int64_t> segments, int64_t pairs, int64_t kBlock, bool accumulator, GemmOperands operands)
-      : operands(operands) {
+  // Units do not reach from one multiple of `sample` to the next; 0: they may.
+  GemmSteps(llvm::ArrayRef<int64_t> segments, int64_t pairs, int64_t kBlock, bool accumulator, GemmOperands operands,
+            int64_t sample = 0)
+      : operands(operands), sample(sample) {
     int64_t count = int64_t(segments.size()) / (2 * pairs), last = lastWithTerms(segments, pairs);
     for (int64_t segment = 0; segment <= last; ++segment) {
       size_t first = steps.size();
       for (int64_t pair = 0; pair < pairs; ++pair) {
         const int64_t *range = &segments[size_t(2 * (segment * pairs + pair))];
-        cut(pair, range[0], range[1], kBlock);
+        for (int64_t begin = range[0], end; begin < range[1]; begin = end) {
+          end = endOfSample(begin, range[1]);
+          cut(pair, begin, end, kBlock);
+        }
       }
       if (steps.size() == first) // an empty segment is +0.0
         steps.push_back({0, 0, 0, 0});
@@ -105,6 +120,7 @@ public:
 
 private:
   GemmOperands operands;
+  int64_t sample;
   static constexpr int64_t kRests = -2; // while the number of pending levels is unknown
 
   static int64_t lastWithTerms(llvm::ArrayRef<int64_t> segments, int64_t pairs) {
@@ -122,9 +138,17 @@ private:
     return found - ends.begin();
   }
 
-  // Into steps as equal as they can be; pairs stay together.
+  // Where units must end after `begin`: at the end of all, where those from `begin` on end with each sample by
+  // themselves.
+  int64_t endOfSample(int64_t begin, int64_t end) const {
+    int64_t unit = termsOfUnit(operands);
+    return sample == 0 || (sample % unit == 0 && begin % unit == 0) ? end
+                                                                    : std::min(end, (begin / sample + 1) * sample);
+  }
+
+  // Into steps as equal as they can be; units stay together.
   void cut(int64_t pair, int64_t begin, int64_t end, int64_t kBlock) {
-    int64_t length = end - begin, unit = operands == GemmOperands::F32 ? 1 : 2, units = llvm::divideCeil(length, unit);
+    int64_t length = end - begin, unit = termsOfUnit(operands), units = llvm::divideCeil(length, unit);
     int64_t parts = llvm::divideCeil(packedRows(operands, length), kBlock);
     for (int64_t part = 0; part < parts; ++part) {
       int64_t lo = unit * (units * part / parts), hi = std::min(unit * (units * (part + 1) / parts), length);
@@ -166,7 +190,7 @@ private:
         const GemmStep &step = steps[size_t(i)];
         bool first = i == groups[group];
         if (!first && packs.back().pair == step.pair && packs.back().begin + packs.back().length == step.begin &&
-            (operands == GemmOperands::F32 || packs.back().length % 2 == 0))
+            packs.back().length % termsOfUnit(operands) == 0)
           packs.back().length += step.length, packs.back().rows += step.rows;
         else
           packs.push_back(step);

@@ -6,8 +6,8 @@ using namespace llvm;
 namespace recipe::codegen {
 
 static EmitRule findRule(StringRef family) {
-  for (ArrayRef<NamedEmitRule> rules :
-       {elementwiseFamilies(), rowFamilies(), gemmFamilies(), attentionFamilies(), lossFamilies(), updateFamilies()})
+  for (ArrayRef<NamedEmitRule> rules : {elementwiseFamilies(), rowFamilies(), gemmFamilies(), gemmAmxFamilies(),
+                                        attentionFamilies(), lossFamilies(), updateFamilies()})
     for (const NamedEmitRule &named : rules)
       if (named.family == family)
         return named.rule;

@@ -25,6 +25,7 @@ struct NamedEmitRule {
 llvm::ArrayRef<NamedEmitRule> elementwiseFamilies();
 llvm::ArrayRef<NamedEmitRule> rowFamilies();
 llvm::ArrayRef<NamedEmitRule> gemmFamilies();
+llvm::ArrayRef<NamedEmitRule> gemmAmxFamilies();
 llvm::ArrayRef<NamedEmitRule> attentionFamilies();
 llvm::ArrayRef<NamedEmitRule> lossFamilies();
 llvm::ArrayRef<NamedEmitRule> updateFamilies();

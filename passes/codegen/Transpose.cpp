@@ -48,3 +48,41 @@ auto recipe::codegen::transpose16x4(KernelBuilder &b, ArrayRef<Val> rows) -> Sma
   return {inQuarters(low[0], low[1], {0, 1, 4, 5}), inQuarters(low[0], low[1], {2, 3, 6, 7}),
           inQuarters(high[0], high[1], {0, 1, 4, 5}), inQuarters(high[0], high[1], {2, 3, 6, 7})};
 }
+
+void recipe::codegen::transpose16x16(KernelBuilder &b, MutableArrayRef<Val> r) {
+  // Lanes 0..15 are those of x, 16..31 those of y. Interleaved within each quarter: elements, then pairs of them.
+  auto inQuarters = [&](Val x, Val y, ArrayRef<int> lanes) {
+    SmallVector<int> all;
+    for (int quarter = 0; quarter < 16; quarter += 4)
+      for (int lane : lanes)
+        all.push_back(quarter + (lane < 4 ? lane : 16 + lane - 4));
+    return b.ir().CreateShuffleVector(x, y, all);
+  };
+  Val t[16], u[16];
+  for (int i = 0; i < 16; i += 2) {
+    t[i] = inQuarters(r[i], r[i + 1], {0, 4, 1, 5});
+    t[i + 1] = inQuarters(r[i], r[i + 1], {2, 6, 3, 7});
+  }
+  // u[i + c]: of rows i .. i + 3 column 4 q + c in quarter q.
+  for (int i = 0; i < 16; i += 4)
+    for (int j = 0; j < 2; ++j) {
+      u[i + 2 * j] = inQuarters(t[i + j], t[i + j + 2], {0, 1, 4, 5});
+      u[i + 2 * j + 1] = inQuarters(t[i + j], t[i + j + 2], {2, 3, 6, 7});
+    }
+  // Then whole quarters: the 4 x 4 of them is transposed.
+  auto quarters = [&](Val x, Val y, ArrayRef<int> numbers) {
+    SmallVector<int> all;
+    for (int number : numbers)
+      for (int lane = 0; lane < 4; ++lane)
+        all.push_back(4 * number + lane);
+    return b.ir().CreateShuffleVector(x, y, all);
+  };
+  for (int c = 0; c < 4; ++c) {
+    Val even0 = quarters(u[c], u[4 + c], {0, 2, 4, 6}), odd0 = quarters(u[c], u[4 + c], {1, 3, 5, 7});
+    Val even1 = quarters(u[8 + c], u[12 + c], {0, 2, 4, 6}), odd1 = quarters(u[8 + c], u[12 + c], {1, 3, 5, 7});
+    r[c] = quarters(even0, even1, {0, 2, 4, 6});
+    r[8 + c] = quarters(even0, even1, {1, 3, 5, 7});
+    r[4 + c] = quarters(odd0, odd1, {0, 2, 4, 6});
+    r[12 + c] = quarters(odd0, odd1, {1, 3, 5, 7});
+  }
+}

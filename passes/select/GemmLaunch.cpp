@@ -51,6 +51,8 @@ bool packsLhs(const GemmShape &shape, const step::TargetInfo &target) {
     return true;
   case GemmOperands::Pairs:
     return tn;
+  case GemmOperands::Tiles:
+    return true;
   }
 }
 
@@ -142,6 +144,8 @@ Blocking chooseBlocking(const GemmShape &shape, const Tile &tile, const step::Ta
 } // namespace
 
 Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::TargetInfo &target) {
+  if (shape.blocks)
+    return gemmAmxLaunch(context, shape, target);
   Tile tile = chooseTile(shape, target);
   Blocking blocking = chooseBlocking(shape, tile, target);
   int64_t kBlock = blocking.kBlock;
@@ -181,6 +185,8 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
 }
 
 void addGemmStage(Launch &launch, MLIRContext *context) {
+  if (NamedAttrList(launch.spec).get("stage")) // it has one in any case
+    return;
   Builder b(context);
   auto tile = cast<DenseI64ArrayAttr>(NamedAttrList(launch.spec).get("tile")).asArrayRef();
   launch.scratchBytes = llvm::alignTo(launch.scratchBytes, 64);

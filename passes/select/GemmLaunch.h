@@ -14,10 +14,15 @@ struct GemmShape {
   llvm::SmallVector<int64_t> segments; // [segment][pair][2]
   bool accumulator = false;            // chains start from an operand, which may be the result
   bool bf16 = false;                   // left and right operands; all else is f32
+  bool blocks = false;                 // the order of bf16 terms, else pairs; needs TargetInfo::tilesBF16
+  int64_t sample = 0;                  // blocks end at multiples of it; 0: only with a segment
 };
 
 // Everything but the arguments: left operands, right operands, the accumulator if there is one, the result.
 Launch gemmLaunch(mlir::MLIRContext *context, const GemmShape &shape, const step::TargetInfo &target);
+
+// The same of bf16 in blocks.
+Launch gemmAmxLaunch(mlir::MLIRContext *context, const GemmShape &shape, const step::TargetInfo &target);
 
 // Adds scratch for one tile of finished values, where an epilogue takes them from.
 void addGemmStage(Launch &launch, mlir::MLIRContext *context);

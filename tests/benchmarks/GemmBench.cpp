@@ -11,7 +11,7 @@
 // between the workgroups of a launch: "best" is the best launch over the best mean peak of a launch, the median is that
 // of each launch over its own. With two threads or more, launches alternate between one thread and all of them.
 // Kernels are compiled for as many threads as there are CPUs unless the command says so. The peak of bf16 is that of
-// the instruction its kernels use: vdpbf16ps or, where that is slower, fma.
+// the instruction its kernels use: in pairs vdpbf16ps or, where that is slower, fma; in blocks tdpbf16ps.
 #include "compiler/target/cpu/Compile.h"
 #include "compiler/target/cpu/Target.h"
 #include "dialects/train/Segments.h"
@@ -37,10 +37,13 @@ struct Line {
   select::GemmShape shape;
 };
 
+enum class Operands { F32, Pairs, Blocks };
+constexpr const char *kNames[] = {"f32", "bf16", "bf16 blocks"};
+
 // Lines that have a mean together.
 struct Group {
   std::string name;
-  bool bf16;
+  Operands operands;
   std::vector<Line> lines;
 
   void add(const char *form, int64_t m, int64_t n, int64_t k, int64_t segments = 1, bool accumulator = false) {
@@ -49,8 +52,8 @@ struct Group {
     shape.m = m, shape.n = n, shape.k = {k};
     shape.segments = train::paddedSegments(k, segments);
     shape.accumulator = accumulator;
-    shape.bf16 = bf16;
-    std::string line = (bf16 ? "bf16 " : "f32 ") + std::string(form) + " " + std::to_string(m) + "x" +
+    shape.bf16 = operands != Operands::F32, shape.blocks = operands == Operands::Blocks;
+    std::string line = std::string(kNames[int(operands)]) + " " + form + " " + std::to_string(m) + "x" +
                        std::to_string(n) + "x" + std::to_string(k);
     if (segments > 1)
       line += " segments " + std::to_string(segments);
@@ -59,17 +62,17 @@ struct Group {
 };
 
 // Plain products of many shapes, and what a step of GPT-2 runs.
-void addGroups(bool bf16, std::vector<Group> &all) {
+void addGroups(Operands operands, std::vector<Group> &all) {
   constexpr int64_t kShapes[][3] = {{512, 768, 768},    {512, 3072, 768}, {512, 768, 3072}, {768, 3072, 512},
                                     {1024, 50257, 768}, {64, 512, 64},    {64, 64, 512}};
-  std::string type = bf16 ? "bf16, " : "f32, ";
+  std::string type = std::string(kNames[int(operands)]) + ", ";
   for (int64_t segments : {1, 8}) {
-    Group &shapes = all.emplace_back(Group{type + (segments == 1 ? "one segment" : "eight segments"), bf16, {}});
+    Group &shapes = all.emplace_back(Group{type + (segments == 1 ? "one segment" : "eight segments"), operands, {}});
     for (auto [m, n, k] : kShapes)
       for (const char *form : {"nn", "nt", "tn"})
         shapes.add(form, m, n, k, segments);
   }
-  Group &model = all.emplace_back(Group{type + "GPT-2, 4096 tokens", bf16, {}});
+  Group &model = all.emplace_back(Group{type + "GPT-2, 4096 tokens", operands, {}});
   for (const char *form : {"nn", "nt"}) {
     model.add(form, 4096, 768, 768);
     model.add(form, 4096, 3072, 768);
@@ -154,8 +157,10 @@ struct Machine {
   double seconds; // for a line
   int threads;
   bool cold;
-  double (*peakOf(bool bf16) const)() {
-    if (bf16 && target.dotsBF16)
+  double (*peakOf(const select::GemmShape &shape) const)() {
+    if (shape.blocks)
+      return bench::measureTilePeak;
+    if (shape.bf16 && target.dotsBF16)
       return bench::measureDotPeak;
     return target.vectorBits >= 512 ? +[] { return bench::measurePeak(true); }
                                     : +[] { return bench::measurePeak(false); };
@@ -172,12 +177,12 @@ struct Measured {
   double best = 0, median = 0, rate = 0, peak = 0, gainBest = 0, gainMedian = 0, together = 0;
 };
 
-Measured measure(Runnable &runnable, bool bf16, const Machine &machine) {
+Measured measure(Runnable &runnable, const select::GemmShape &shape, const Machine &machine) {
   Measured result;
   std::vector<double> shares;
   double bestRate = 0, bestPeak = 0, start = bench::cpuSeconds();
   while (shares.size() < 3 || bench::cpuSeconds() - start < machine.seconds) {
-    auto [rate, peak] = runnable.rateAndPeak(machine.peakOf(bf16), machine.cold);
+    auto [rate, peak] = runnable.rateAndPeak(machine.peakOf(shape), machine.cold);
     bestRate = std::max(bestRate, rate), bestPeak = std::max(bestPeak, peak);
     shares.push_back(rate / peak);
   }
@@ -210,7 +215,7 @@ std::optional<Measured> run(const Line &line, const Machine &machine) {
     return std::nullopt;
   }
   Runnable runnable(line.shape, launch, *object, machine.threads);
-  Measured measured = measure(runnable, line.shape.bf16, machine);
+  Measured measured = measure(runnable, line.shape, machine);
   std::printf("%-34s %5.1f %% of peak (median %5.1f), %5.1f of %5.1f GFLOP/s", line.name.c_str(), 100 * measured.best,
               100 * measured.median, measured.rate * 1e-9, measured.peak * 1e-9);
   if (machine.threads > 1)
@@ -279,10 +284,15 @@ int main(int argc, char **argv) {
       best = std::max(best, peak());
     return best * 1e-9;
   };
-  std::printf("%s, peak %.1f GFLOP/s, of vdpbf16ps %.1f\n\n", target->cpu.c_str(), best(machine.peakOf(false)),
+  std::printf("%s, peak %.1f GFLOP/s, of vdpbf16ps %.1f", target->cpu.c_str(), best(machine.peakOf({})),
               best(bench::measureDotPeak));
+  if (target->tilesBF16)
+    std::printf(", of tdpbf16ps %.1f", best(bench::measureTilePeak));
+  std::printf("\n\n");
   std::vector<Group> groups;
-  addGroups(false, groups), addGroups(true, groups);
+  addGroups(Operands::F32, groups), addGroups(Operands::Pairs, groups);
+  if (target->tilesBF16)
+    addGroups(Operands::Blocks, groups);
   for (const Group &group : groups)
     if (!run(group, argc > 1 ? argv[1] : "", machine))
       return 1;

@@ -27,6 +27,7 @@ struct Contraction {
   std::vector<SegmentList> segments; // of each pair
   bool accumulate = false;
   std::string type = "f32"; // of the pairs
+  bool blocks = false;      // the order of bf16
 };
 
 KernelCase caseOf(const std::string &name, const Contraction &c) {
@@ -48,9 +49,10 @@ KernelCase caseOf(const std::string &name, const Contraction &c) {
     for (size_t i = 0; i < pairs; ++i)
       ranges.insert(ranges.end(), {c.segments[i][s], c.segments[i][s + 1]});
   std::string count = std::to_string(pairs);
-  result.attributes = "form = #train<form " + c.form + ">, segments = array<i64: " + list(ranges, ", ") +
-                      ">, operandSegmentSizes = array<i32: " + count + ", " + count + ", " +
-                      (c.accumulate ? "1>" : "0>");
+  result.attributes = (c.blocks ? "bf16_order = #train<bf16_order blocks>, " : "");
+  result.attributes += "form = #train<form " + c.form + ">, segments = array<i64: " + list(ranges, ", ") +
+                       ">, operandSegmentSizes = array<i32: " + count + ", " + count + ", " +
+                       (c.accumulate ? "1>" : "0>");
   return result;
 }
 
@@ -114,10 +116,10 @@ void addPairs(std::vector<KernelCase> &cases) {
 }
 
 // The first table in bf16, without what a bf16 contraction does not take: terms in pairs, odd ends, many segments.
-void addBF16(std::vector<KernelCase> &cases) {
+void addBF16(std::vector<KernelCase> &cases, bool blocks) {
   auto add = [&](const std::string &name, Contraction contraction) {
-    contraction.type = "bf16";
-    cases.push_back(caseOf("bf16" + name, contraction));
+    contraction.type = "bf16", contraction.blocks = blocks;
+    cases.push_back(caseOf((blocks ? "blocks" : "bf16") + name, contraction));
   };
   const int64_t sizes[][3] = {{1, 1, 1},     {1, 33, 5},  {5, 17, 33},   {6, 16, 8},     {7, 50, 101}, {33, 5, 257},
                               {50, 257, 17}, {64, 48, 9}, {13, 31, 600}, {130, 401, 23}, {2, 70, 1000}};
@@ -143,6 +145,32 @@ void addBF16(std::vector<KernelCase> &cases) {
   add("tnPacked", {"tn", {8, 152}, 266, 21, {}, {train::oneSegment(1216)}});
   add("tnPackedNodes", {"tn", {8, 152}, 266, 33, {}, {train::equalSegments(1216, 8)}});
   add("tnPairs", {"tn", {3, 8}, 20, 40, {}, {train::oneSegment(24), train::oneSegment(24)}, true});
+}
+
+// More rows and columns than a block of C has, many groups of steps, samples that end inside a block of terms.
+void addBlocks(std::vector<KernelCase> &cases) {
+  auto add = [&](const std::string &name, Contraction contraction) {
+    contraction.type = "bf16", contraction.blocks = true;
+    cases.push_back(caseOf("blocks" + name, contraction));
+  };
+  for (std::string form : {"nn", "nt"}) {
+    add(form + "Whole", {form, {2, 64}, 0, 128, {96}, {train::oneSegment(96)}});
+    add(form + "LongChain", {form, {70}, 0, 100, {4000}, {train::oneSegment(4000)}});
+    add(form + "LongerSegments", {form, {96}, 0, 64, {6016}, {train::paddedSegments(6016, 8)}});
+    add(form + "Large", {form, {4, 130}, 0, 1100, {200}, {train::oneSegment(200)}});
+    add(form + "Equal16", {form, {33}, 0, 65, {512}, {train::equalSegments(512, 16)}});
+    SegmentList q = train::headSegments(4, 18, 8), kv = train::kvHeadSegments(2, 4, 18, 8);
+    add(form + "HeadsLarge", {form, {2, 99}, 0, 235, {72, 36, 36}, {q, kv, kv}});
+  }
+  for (bool accumulate : {false, true}) {
+    std::string suffix = accumulate ? "Accumulate" : "";
+    add("tnSamples34" + suffix, {"tn", {5, 34}, 65, 40, {}, {train::oneSegment(170)}, accumulate});
+    add("tnSamples1030" + suffix, {"tn", {3, 1030}, 64, 96, {}, {train::oneSegment(3090)}, accumulate});
+    add("tnSamples64" + suffix, {"tn", {64, 64}, 96, 64, {}, {train::oneSegment(4096)}, accumulate});
+    add("tnWide" + suffix, {"tn", {2, 50}, 300, 1100, {}, {train::oneSegment(100)}, accumulate});
+  }
+  add("tnNodes34", {"tn", {8, 34}, 40, 70, {}, {train::equalSegments(272, 8)}});
+  add("tnPairs34", {"tn", {3, 34}, 40, 33, {}, {train::oneSegment(102), train::oneSegment(102)}, true});
 }
 
 struct LossSize {
@@ -182,7 +210,14 @@ std::vector<KernelCase> contractCases() {
 
 std::vector<KernelCase> bf16ContractCases() {
   std::vector<KernelCase> cases;
-  addBF16(cases);
+  addBF16(cases, /*blocks=*/false);
+  return cases;
+}
+
+std::vector<KernelCase> bf16BlocksCases() {
+  std::vector<KernelCase> cases;
+  addBF16(cases, /*blocks=*/true);
+  addBlocks(cases);
   return cases;
 }
 

@@ -93,7 +93,8 @@ struct Product {
   std::vector<int64_t> tokens, k; // k of each pair
   int64_t columns;
   std::vector<train::SegmentList> segments;
-  bool half = false; // operands of bf16
+  bool half = false;   // operands of bf16
+  bool blocks = false; // in that order
 };
 
 std::string listed(const std::vector<int64_t> &numbers, const char *between) {
@@ -122,8 +123,9 @@ std::string product(Region &r, const Product &p) {
   result.push_back(p.columns);
   std::string pairs = std::to_string(p.k.size());
   return r.op("contract", operands, {sized(result)},
-              "form = #train<form " + p.form + ">, segments = array<i64: " + listed(ranges, ", ") +
-                  ">, operandSegmentSizes = array<i32: " + pairs + ", " + pairs + ", 0>");
+              std::string(p.blocks ? "bf16_order = #train<bf16_order blocks>, " : "") + "form = #train<form " + p.form +
+                  ">, segments = array<i64: " + listed(ranges, ", ") + ">, operandSegmentSizes = array<i32: " + pairs +
+                  ", " + pairs + ", 0>");
 }
 
 // Every epilogue after one product.
@@ -294,6 +296,23 @@ void addNorms(std::vector<KernelCase> &cases) {
 }
 
 } // namespace
+
+std::vector<KernelCase> fusedBlocksCases() {
+  std::vector<KernelCase> cases;
+  auto add = [&](Product product) {
+    product.half = product.blocks = true;
+    addEpilogues(cases, product);
+  };
+  add({"Blocks7x50x102", "nn", {1, 7}, {102}, 50, {train::oneSegment(102)}});
+  add({"Blocks130x64x40", "nt", {2, 65}, {40}, 64, {train::oneSegment(40)}});
+  add({"BlocksWhole", "nn", {2, 64}, {96}, 128, {train::oneSegment(96)}});
+  add({"BlocksLarge", "nn", {2, 205}, {24}, 1030, {train::oneSegment(24)}});
+  add({"BlocksLongK", "nt", {2, 9}, {3000}, 40, {train::oneSegment(3000)}});
+  add({"BlocksSegments", "nn", {1, 33}, {600}, 70, {train::paddedSegments(600, 8)}});
+  train::SegmentList wide = train::paddedSegments(300, 4), narrow = train::paddedSegments(70, 4);
+  add({"BlocksPairs", "nt", {2, 13}, {300, 70}, 45, {wide, narrow}});
+  return cases;
+}
 
 std::vector<KernelCase> fusedCases() {
   std::vector<KernelCase> cases;

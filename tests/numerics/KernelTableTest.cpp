@@ -44,6 +44,17 @@ TEST_P(BF16Table, WidenedIsExact) {
   expectNativeIsExact(GetParam(), target);
 }
 
+// Every machine compiles code for AMX; one that has it, and lets processes use it, runs it, too.
+class BlocksTable : public testing::TestWithParam<KernelCase> {};
+
+TEST_P(BlocksTable, AmxIsExact) {
+  step::TargetInfo native = targetOf("native");
+  if (native.tilesBF16)
+    expectNativeIsExact(GetParam(), native);
+  else
+    expectCompiles(GetParam(), targetOf("sapphirerapids"));
+}
+
 std::string nameOf(const testing::TestParamInfo<KernelCase> &info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Elementwise, KernelTable, testing::ValuesIn(elementwiseCases()), nameOf);
@@ -51,6 +62,8 @@ INSTANTIATE_TEST_SUITE_P(Rows, KernelTable, testing::ValuesIn(rowCases()), nameO
 INSTANTIATE_TEST_SUITE_P(Contract, KernelTable, testing::ValuesIn(contractCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(ContractBF16, KernelTable, testing::ValuesIn(bf16ContractCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Contract, BF16Table, testing::ValuesIn(bf16ContractCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Contract, BlocksTable, testing::ValuesIn(bf16BlocksCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Fused, BlocksTable, testing::ValuesIn(fusedBlocksCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Loss, KernelTable, testing::ValuesIn(lossCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Attention, KernelTable, testing::ValuesIn(attentionCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Fused, KernelTable, testing::ValuesIn(fusedCases()), nameOf);

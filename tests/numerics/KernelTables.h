@@ -10,10 +10,12 @@ std::vector<KernelCase> elementwiseCases();
 std::vector<KernelCase> rowCases();
 std::vector<KernelCase> contractCases();
 std::vector<KernelCase> bf16ContractCases();
+std::vector<KernelCase> bf16BlocksCases();
 std::vector<KernelCase> lossCases();
 std::vector<KernelCase> updateCases();
 std::vector<KernelCase> attentionCases();
 std::vector<KernelCase> fusedCases();
+std::vector<KernelCase> fusedBlocksCases();
 
 } // namespace recipe::test
 #endif

@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/X86TargetParser.h"
+#include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -17,6 +18,8 @@ static constexpr StringLiteral usable[] = {"avx",   "avx2",  "bmi",    "bmi2", "
 // Used only when the first five, the x86-64-v4 set, are all there.
 static constexpr StringLiteral wide[] = {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"};
 static constexpr StringLiteral wideOptional[] = {"avx512bf16"};
+// Beside those, both or none.
+static constexpr StringLiteral tiles[] = {"amx-bf16", "amx-tile"};
 
 static std::string nearestCpu(StringRef name) {
   SmallVector<StringRef> known;
@@ -32,10 +35,20 @@ static std::string nearestCpu(StringRef name) {
   return nearest.str();
 }
 
+// Whether the kernel lets this process use the tile registers, which a process has to ask for.
+static bool mayUseTiles() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
 // Every feature of `arch`, or an error.
 static Expected<StringMap<bool>> featuresOf(StringRef arch) {
-  if (arch == "native")
-    return sys::getHostCPUFeatures();
+  if (arch == "native") {
+    StringMap<bool> features = sys::getHostCPUFeatures();
+    if (features.lookup("amx-tile") && !mayUseTiles())
+      features["amx-tile"] = false;
+    return features;
+  }
   if (X86::parseArchX86(arch, /*Only64Bit=*/true) == X86::CK_None) {
     std::string nearest = nearestCpu(arch);
     return createStringError("'target.arch' must be native or a 64-bit x86 CPU, got '" + arch.str() + "'" +
@@ -94,6 +107,10 @@ Expected<step::TargetInfo> resolveTarget(StringRef arch, int64_t maxThreads) {
     for (StringRef feature : wideOptional)
       if (has(feature))
         target.features.push_back(feature.str());
+    if (all_of(tiles, has)) {
+      target.features.insert(target.features.end(), std::begin(tiles), std::end(tiles));
+      target.tilesBF16 = true;
+    }
     target.vectorBits = 512;
     target.vectorRegisters = 32;
   }

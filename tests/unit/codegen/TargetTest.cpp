@@ -43,6 +43,11 @@ TEST(Target, FeaturesOfNamedCpus) {
   EXPECT_TRUE(resolved("znver4").dotsBF16);
   EXPECT_FALSE(resolved("sapphirerapids").dotsBF16);
   EXPECT_FALSE(resolved("znver3").dotsBF16);
+  // Tiles set the order of bf16 sums. A CPU before them, which runs on one that has them, keeps to pairs.
+  EXPECT_TRUE(resolved("sapphirerapids").tilesBF16);
+  EXPECT_TRUE(has(resolved("sapphirerapids"), "amx-tile") && has(resolved("sapphirerapids"), "amx-bf16"));
+  for (const char *arch : {"cooperlake", "znver4", "znver5", "x86-64-v4"})
+    EXPECT_FALSE(resolved(arch).tilesBF16 || has(resolved(arch), "amx-tile")) << arch;
   EXPECT_EQ(resolved("sapphirerapids").l2Bytes, 2 << 20);
   EXPECT_EQ(resolved("znver4").l2Bytes, 1 << 20);
   // AVX-512 without its byte, word and 256-bit forms is not used.
@@ -55,6 +60,7 @@ TEST(Target, NativeIsUsable) {
   EXPECT_TRUE(has(native, "avx2"));
   EXPECT_TRUE(has(native, "fma"));
   EXPECT_FALSE(native.cpu.empty());
+  EXPECT_EQ(native.tilesBF16, has(native, "amx-bf16"));
 }
 
 TEST(Target, Refusals) {

@@ -1,0 +1,133 @@
+// The launch of one gemm_amx kernel (passes/codegen/GemmAmx.h).
+#include "mlir/IR/Builders.h"
+#include "passes/GemmSteps.h"
+#include "passes/select/GemmLaunch.h"
+#include "llvm/ADT/STLExtras.h"
+#include <numeric>
+
+using namespace mlir;
+
+namespace recipe::select {
+namespace {
+
+constexpr int64_t kExtent = 32, kBlockBytes = 2048; // of the values in registers; of 32 terms of as many rows
+constexpr int64_t kValueBytes = 4 * kExtent * kExtent;
+constexpr int64_t kMostRows = 4096, kMostColumns = 1024; // of a block of C
+constexpr int64_t kMostPendingBytes = 4 << 20;
+
+struct Blocking {
+  int64_t rows = 0, columns = 0; // of a block of C
+  int64_t kBlock = 0;            // blocks of 32 terms that are packed at once
+};
+
+int64_t totalBlocks(const GemmShape &shape) {
+  int64_t blocks = 0;
+  for (size_t i = 0; i < shape.segments.size(); i += 2)
+    blocks += packedRows(GemmOperands::Tiles, shape.segments[i + 1] - shape.segments[i]);
+  return std::max<int64_t>(blocks, 1);
+}
+
+GemmSteps stepsOf(const GemmShape &shape, const Blocking &blocking) {
+  return {shape.segments,    int64_t(shape.k.size()), blocking.kBlock,
+          shape.accumulator, GemmOperands::Tiles,     shape.sample};
+}
+
+int64_t valuesOf(const Blocking &blocking) { return blocking.rows / kExtent * (blocking.columns / kExtent); }
+
+int64_t pendingBytes(const GemmSteps &steps, const Blocking &blocking) {
+  return steps.pendingBytes(valuesOf(blocking), kExtent * kExtent);
+}
+
+int64_t panelBytes(const Blocking &blocking) { return gemmAmxPanelBytes(blocking.kBlock); }
+
+// Cycles, measured on Sapphire Rapids with operands in L3.
+double groupTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
+  constexpr double kStart = 5000, kMultiply = 75, kCopy = 200, kInterleave = 300, kTranspose = 350, kMerge = 250,
+                   kResult = 400, kRest = 250, kRestFar = 1500;
+  GemmSteps steps = stepsOf(shape, blocking);
+  double blocks = double(totalBlocks(shape)), values = double(valuesOf(blocking));
+  double resident = double(blocking.columns / kExtent * panelBytes(blocking) + blocking.kBlock * kBlockBytes);
+  double resting = double(steps.groups.size() - 2);
+  double rest = resident + double(pendingBytes(steps, blocking)) < 0.75 * double(target.l2Bytes) ? kRest : kRestFar;
+  double perRow = shape.form == train::ContractForm::TN ? kTranspose : kCopy;
+  double perColumn = shape.form == train::ContractForm::NT ? kTranspose : kInterleave;
+  double merges = double(shape.segments.size() / (2 * shape.k.size()) - 1);
+  return blocks * (values * kMultiply + double(blocking.rows / kExtent) * perRow +
+                   double(blocking.columns / kExtent) * perColumn) +
+         values * (kResult + merges * kMerge + resting * rest) + kStart;
+}
+
+// Summed over machines of 1, 2, 4, ... threads: workgroups are equal and dealt out one by one.
+double launchTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
+  int64_t groups = llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns);
+  double group = groupTime(shape, blocking, target), sum = 0;
+  for (int64_t threads = 1; threads <= target.maxThreads; threads *= 2)
+    sum += double(llvm::divideCeil(groups, threads)) * group;
+  return sum;
+}
+
+SmallVector<int64_t> evenSizes(int64_t extent, int64_t most) {
+  SmallVector<int64_t> found;
+  for (int64_t count = llvm::divideCeil(extent, most);; ++count) {
+    int64_t size = llvm::alignTo(llvm::divideCeil(extent, count), kExtent);
+    if (found.empty() || size != found.back())
+      found.push_back(size);
+    if (size <= 2 * kExtent)
+      return found;
+  }
+}
+
+// Of those whose panels fit L2, the one that takes the least time, the first of equals.
+Blocking chooseBlocking(const GemmShape &shape, const step::TargetInfo &target) {
+  Blocking best;
+  double bestTime = 0;
+  for (int64_t most : {12, 16, 24, 32, 48, 64})
+    for (int64_t rows : evenSizes(shape.m, kMostRows))
+      for (int64_t columns : evenSizes(shape.n, kMostColumns)) {
+        Blocking blocking{rows, columns, std::min(most, totalBlocks(shape))};
+        if (most != 12 && columns / kExtent * panelBytes(blocking) > target.l2Bytes * 3 / 4)
+          continue;
+        double time = launchTime(shape, blocking, target);
+        if ((best.rows == 0 || time < bestTime) &&
+            pendingBytes(stepsOf(shape, blocking), blocking) <= kMostPendingBytes)
+          best = blocking, bestTime = time;
+      }
+  return best;
+}
+
+} // namespace
+
+Launch gemmAmxLaunch(MLIRContext *context, const GemmShape &shape, const step::TargetInfo &target) {
+  Blocking blocking = chooseBlocking(shape, target);
+  // Scratch: panels of the right operand, 32 rows of the left one, values on their way, values that wait.
+  int64_t panels = blocking.columns / kExtent * panelBytes(blocking), rows = blocking.kBlock * kBlockBytes;
+  int64_t stage = panels + rows, pending = stage + kValueBytes;
+
+  Builder b(context);
+  Launch launch;
+  launch.family = "gemm_amx";
+  auto set = [&](StringRef name, Attribute value) { launch.spec.push_back(b.getNamedAttr(name, value)); };
+  set("form", b.getI64IntegerAttr(int64_t(shape.form)));
+  set("operands", b.getI64IntegerAttr(int64_t(GemmOperands::Tiles)));
+  set("m", b.getI64IntegerAttr(shape.m));
+  set("n", b.getI64IntegerAttr(shape.n));
+  set("k", b.getDenseI64ArrayAttr(shape.k));
+  set("segments", b.getDenseI64ArrayAttr(shape.segments));
+  set("sample", b.getI64IntegerAttr(shape.sample));
+  set("accumulator", b.getI64IntegerAttr(shape.accumulator));
+  set("tile", b.getDenseI64ArrayAttr({kExtent, kExtent / 16}));
+  set("block", b.getDenseI64ArrayAttr({blocking.rows, blocking.columns}));
+  set("k_block", b.getI64IntegerAttr(blocking.kBlock));
+  set("packs_rhs", b.getI64IntegerAttr(1));
+  set("packs_lhs", b.getI64IntegerAttr(1));
+  set("scratch", b.getDenseI64ArrayAttr({panels, pending}));
+  set("stage", b.getI64IntegerAttr(stage));
+  launch.workgroups = llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns);
+  launch.scratchBytes = pending + pendingBytes(stepsOf(shape, blocking), blocking);
+  int64_t k = std::accumulate(shape.k.begin(), shape.k.end(), int64_t(0));
+  launch.flops = 2 * shape.m * shape.n * k;
+  launch.bytes = 4 * shape.m * shape.n * (1 + int64_t(shape.accumulator)) + 2 * k * (shape.m + shape.n);
+  return launch;
+}
+
+} // namespace recipe::select
