@@ -81,16 +81,23 @@ TEST_P(InvarianceTest, FactoringsThreadsAndTheInterpreterAgree) {
   }
   train(2, "-again");
   train(3);
-  compile(4, 4, "x86-64-v3"); // AVX2 code; "native" above is AVX-512 where the machine has it
-  train(2);
   for (int batch : {4, 1}) {
     compile(batch, 16 / batch, "native", /*fused=*/false);
     train(1);
     train(3);
   }
-  compile(4, 4, "x86-64-v3", /*fused=*/false);
-  train(2);
   expectOtherBitsWithAnotherSeed();
+  if (std::string(GetParam()).find("bf16") != std::string::npos)
+    expectedUpdates.clear(); // "native" above may be AMX, whose bf16 sums are in an order of their own
+  for (bool fused : {true, false}) {
+    compile(4, 4, "x86-64-v3", fused); // AVX2 code; "native" is AVX-512 where the machine has it
+    train(2);
+  }
+  interpret();
+  if (__builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl")) {
+    compile(4, 4, "cooperlake");
+    train(2);
+  }
 }
 
 // Another number of segments: 12 samples have 4 of 3.
