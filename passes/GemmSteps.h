@@ -40,7 +40,9 @@ inline int64_t packedRows(GemmOperands operands, int64_t length) {
 // Rows between panels, which take what transposing a last partial block writes too much.
 inline int64_t panelPadding(GemmOperands operands) { return operands == GemmOperands::Widened ? 17 : 9; }
 
-// The same of Tiles, in bytes from panel to panel of `kBlock` blocks of terms.
+// Of Tiles: most rows of a step, whose left operand, of 32 rows of C, L1 holds while the right one's panels pass.
+inline constexpr int64_t kGemmAmxStepRows = 8;
+// Bytes from panel to panel of `kBlock` blocks of terms.
 inline int64_t gemmAmxPanelBytes(int64_t kBlock) { return kBlock * 2048 + 192; }
 
 struct GemmStep {
@@ -113,9 +115,10 @@ public:
   int64_t levels() const { return int64_t(crossing.size()); }
   int64_t crossingLevels() const { return llvm::count(crossing, true); }
   bool oneStepEach() const { return groups.size() == steps.size() + 1; } // group
-  // Bytes for the pending levels of a block of `tiles` tiles of `tileFloats`: first those of one tile.
-  int64_t pendingBytes(int64_t tiles, int64_t tileFloats) const {
-    return 4 * tileFloats * (levels() - crossingLevels() + tiles * crossingLevels());
+  // Bytes for the pending levels of a block of `tiles` tiles of `tileFloats`: first those of the `inner` tiles that
+  // take a step one after the other.
+  int64_t pendingBytes(int64_t tiles, int64_t tileFloats, int64_t inner = 1) const {
+    return 4 * tileFloats * (inner * (levels() - crossingLevels()) + tiles * crossingLevels());
   }
 
 private:
@@ -149,7 +152,8 @@ private:
   // Into steps as equal as they can be; units stay together.
   void cut(int64_t pair, int64_t begin, int64_t end, int64_t kBlock) {
     int64_t length = end - begin, unit = termsOfUnit(operands), units = llvm::divideCeil(length, unit);
-    int64_t parts = llvm::divideCeil(packedRows(operands, length), kBlock);
+    int64_t most = operands == GemmOperands::Tiles ? std::min(kBlock, kGemmAmxStepRows) : kBlock;
+    int64_t parts = llvm::divideCeil(packedRows(operands, length), most);
     for (int64_t part = 0; part < parts; ++part) {
       int64_t lo = unit * (units * part / parts), hi = std::min(unit * (units * (part + 1) / parts), length);
       steps.push_back({pair, begin + lo, hi - lo, packedRows(operands, hi - lo)});

@@ -69,10 +69,16 @@ void GemmAmxEmitter::emitGroup(Val group) {
   forRows([&](int64_t rows, Val index) {
     Val row = b.iadd(block.row, b.imul(index, kExtent));
     forPacks([&](Val pack) { packLhs(pack, row, rows); });
-    forPanels([&](int64_t columns, Val panel) {
-      Val column = b.iadd(block.column, b.imul(panel, kExtent));
-      emitTile({rows, columns, index, row, column, panel}, firstStep, endStep);
-    });
+    auto runStep = [&](Val step) {
+      forPanels([&](int64_t columns, Val panel) {
+        Val column = b.iadd(block.column, b.imul(panel, kExtent));
+        emitTile({rows, columns, index, row, column, panel}, step);
+      });
+    };
+    if (spec.steps.oneStepEach())
+      runStep(firstStep);
+    else
+      b.forLoop(firstStep, endStep, b.i64(1), runStep);
   });
 }
 

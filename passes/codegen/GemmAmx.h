@@ -1,9 +1,9 @@
 // The gemm_amx family: sums of products of bf16 in blocks of 32 terms (docs/numerics.md), by the tiles of AMX.
 //
 // A workgroup computes one block of C. For each group of steps it packs the block's columns of the right operand; then,
-// for 32 rows of C at a time, those rows of the left operand, and runs over the columns, 32 at a time: 32 x 32 values
-// in four tile registers, to which four instructions add a block of terms. Between steps, and for the tree of segments,
-// they go to scratch as for the gemm family, tile by tile.
+// for 32 rows of C at a time, those rows of the left operand, and for each step runs over the columns, 32 at a time:
+// 32 x 32 values in four tile registers, to which four instructions add a block of terms. Between steps, and for the
+// tree of segments, they go to scratch as for the gemm family, tile by tile.
 //   left, packed:   [block of terms][16 rows][row][32 terms]
 //   right, packed:  [32 columns][block of terms][16 columns][pair of terms][column][2 terms]
 //   values:         [16 rows][16 columns][row][column]
@@ -57,7 +57,7 @@ private:
   int64_t panelBytes() const { return gemmAmxPanelBytes(spec.kBlock); }
 
   // GemmAmxTile.cpp
-  void emitTile(const Tile &tile, Val firstStep, Val endStep);
+  void emitTile(const Tile &tile, Val step);
   void start(const Tile &tile, Val step);
   void startFromAccumulator(const Tile &tile);
   void addBlocks(const Tile &tile, Val step);

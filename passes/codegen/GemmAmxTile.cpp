@@ -10,6 +10,11 @@ namespace recipe::codegen {
 
 static Val number(KernelBuilder &b, int tile) { return b.ir().getInt8(uint8_t(tile)); }
 
+// L1 is full of what the tiles are loaded from.
+static void prefetchToL2(KernelBuilder &b, Address from) {
+  b.ir().CreateIntrinsic(Intrinsic::prefetch, {from.pointer->getType()}, {from.pointer, b.i32(0), b.i32(2), b.i32(1)});
+}
+
 void GemmAmxEmitter::load(int tile, Address from, Val stride) {
   b.ir().CreateIntrinsic(Intrinsic::x86_tileloadd64, {}, {number(b, tile), from.pointer, stride});
 }
@@ -31,17 +36,20 @@ Address GemmAmxEmitter::placeOf(Address values, Val row, int64_t half) {
   return b.at(b.at(values, b.iadd(inTile, tile), 1), half * kTileBytes, 1);
 }
 
-// Levels of one tile first, in their order, then for each tile of the block those that cross groups.
+// Levels that live within a group first, each for the columns of the block, then for each tile of the block those that
+// cross groups.
 Address GemmAmxEmitter::levelAt(const Tile &tile, int64_t level) {
   const GemmSteps &steps = spec.steps;
   int64_t floats = kExtent * kExtent, crossing = steps.crossingLevels();
   bool crosses = steps.crossing[size_t(level)];
   int64_t place = llvm::count(ArrayRef(steps.crossing).take_front(size_t(level)), crosses);
   Address pending = b.scratch(spec.pending);
+  int64_t panels = spec.blockColumns / kExtent;
   if (!crosses)
-    return b.at(pending, place * floats);
-  Val tileNumber = b.iadd(b.imul(tile.index, spec.blockColumns / kExtent), tile.panel);
-  return b.at(b.at(pending, (steps.levels() - crossing + place) * floats), b.imul(tileNumber, crossing * floats));
+    return b.at(b.at(pending, place * panels * floats), b.imul(tile.panel, floats));
+  Val tileNumber = b.iadd(b.imul(tile.index, panels), tile.panel);
+  Address first = b.at(pending, ((steps.levels() - crossing) * panels + place) * floats);
+  return b.at(first, b.imul(tileNumber, crossing * floats));
 }
 
 Address GemmAmxEmitter::result(const Tile &tile) {
@@ -95,7 +103,7 @@ SmallVector<std::pair<Address, Val>> GemmAmxEmitter::lhsAhead(const Tile &tile, 
   Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
   Val stride = table.lhsStride(pair), nextRow = b.iadd(tile.row, kExtent);
   int64_t panels = std::max<int64_t>(1, spec.blockColumns / kExtent),
-          count = std::min((kExtent + panels - 1) / panels, int64_t(4));
+          count = std::min((kExtent + panels - 1) / panels, int64_t(8));
   for (int64_t i = 0; i < count; ++i) {
     Val line = b.iadd(b.imul(tile.panel, count), i);
     bool tn = spec.form == GemmForm::TN;
@@ -125,7 +133,7 @@ void GemmAmxEmitter::addBlocks(const Tile &tile, Val step) {
     multiplyAdd(2, 5, 6);
     multiplyAdd(3, 5, 7);
     for (auto &[line, bytes] : ahead)
-      b.prefetch(b.at(line, b.imul(k, bytes), 1));
+      prefetchToL2(b, b.at(line, b.imul(k, bytes), 1));
   });
 }
 
@@ -185,16 +193,10 @@ void GemmAmxEmitter::finish(const Tile &tile, Val step) {
   from(0);
 }
 
-void GemmAmxEmitter::emitTile(const Tile &tile, Val firstStep, Val endStep) {
-  auto one = [&](Val step) {
-    start(tile, step);
-    addBlocks(tile, step);
-    finish(tile, step);
-  };
-  if (spec.steps.oneStepEach())
-    one(firstStep);
-  else
-    b.forLoop(firstStep, endStep, b.i64(1), one);
+void GemmAmxEmitter::emitTile(const Tile &tile, Val step) {
+  start(tile, step);
+  addBlocks(tile, step);
+  finish(tile, step);
 }
 
 } // namespace recipe::codegen

@@ -35,26 +35,30 @@ GemmSteps stepsOf(const GemmShape &shape, const Blocking &blocking) {
 int64_t valuesOf(const Blocking &blocking) { return blocking.rows / kExtent * (blocking.columns / kExtent); }
 
 int64_t pendingBytes(const GemmSteps &steps, const Blocking &blocking) {
-  return steps.pendingBytes(valuesOf(blocking), kExtent * kExtent);
+  return steps.pendingBytes(valuesOf(blocking), kExtent * kExtent, blocking.columns / kExtent);
 }
 
 int64_t panelBytes(const Blocking &blocking) { return gemmAmxPanelBytes(blocking.kBlock); }
 
-// Cycles, measured on Sapphire Rapids with operands in L3.
+// Cycles, measured on Sapphire Rapids with operands in L3: of a block of terms of 32 x 32 values, of packing one of 32
+// rows or columns; of 32 x 32 values that come from L2 and go there, or farther, that are merged, that become the
+// result.
 double groupTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
-  constexpr double kStart = 5000, kMultiply = 75, kCopy = 200, kInterleave = 300, kTranspose = 350, kMerge = 250,
-                   kResult = 400, kRest = 250, kRestFar = 1500;
+  constexpr double kStart = 5000, kMultiply = 85, kCopy = 450, kInterleave = 550, kTranspose = 600, kMerge = 250,
+                   kResult = 400, kRest = 200, kFar = 1200;
   GemmSteps steps = stepsOf(shape, blocking);
   double blocks = double(totalBlocks(shape)), values = double(valuesOf(blocking));
-  double resident = double(blocking.columns / kExtent * panelBytes(blocking) + blocking.kBlock * kBlockBytes);
-  double resting = double(steps.groups.size() - 2);
-  double rest = resident + double(pendingBytes(steps, blocking)) < 0.75 * double(target.l2Bytes) ? kRest : kRestFar;
+  int64_t resident = blocking.columns / kExtent * panelBytes(blocking) + blocking.kBlock * kBlockBytes;
+  bool staysNear = resident + pendingBytes(steps, blocking) < target.l2Bytes * 3 / 4;
   double perRow = shape.form == train::ContractForm::TN ? kTranspose : kCopy;
   double perColumn = shape.form == train::ContractForm::NT ? kTranspose : kInterleave;
-  double merges = double(shape.segments.size() / (2 * shape.k.size()) - 1);
+  double ends = double(shape.segments.size() / (2 * shape.k.size())), groups = double(steps.groups.size() - 1);
+  double moves = (double(steps.steps.size()) - ends) * kRest + (ends - 1) * kMerge;
+  if (!staysNear && steps.crossingLevels() > 0)
+    moves += (groups - 1) * kFar;
   return blocks * (values * kMultiply + double(blocking.rows / kExtent) * perRow +
                    double(blocking.columns / kExtent) * perColumn) +
-         values * (kResult + merges * kMerge + resting * rest) + kStart;
+         values * (kResult + moves) + kStart;
 }
 
 // Summed over machines of 1, 2, 4, ... threads: workgroups are equal and dealt out one by one.
@@ -81,7 +85,7 @@ SmallVector<int64_t> evenSizes(int64_t extent, int64_t most) {
 Blocking chooseBlocking(const GemmShape &shape, const step::TargetInfo &target) {
   Blocking best;
   double bestTime = 0;
-  for (int64_t most : {12, 16, 24, 32, 48, 64})
+  for (int64_t most : {12, 24, 32, 36, 48, 64})
     for (int64_t rows : evenSizes(shape.m, kMostRows))
       for (int64_t columns : evenSizes(shape.n, kMostColumns)) {
         Blocking blocking{rows, columns, std::min(most, totalBlocks(shape))};
