@@ -28,6 +28,7 @@ Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend
   const frontend::Precision &precision = recipe.precision();
   options.precision = {precision.compute() == frontend::Precision::bf16,
                        {precision.keep_fp32().begin(), precision.keep_fp32().end()}};
+  options.recompute = recipe.memory().recompute() != frontend::Memory::none;
   options.ranks = recipe.distributed().data_parallel_size();
   options.budget = int64_t(recipe.memory().budget());
   llvm::Expected<step::TargetInfo> target = cpu::resolveTarget(recipe.target().arch(), recipe.target().max_threads());

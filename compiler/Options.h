@@ -31,6 +31,7 @@ struct Options {
   OptimizerOptions optimizer;
   PrecisionOptions precision;
   step::TargetInfo target;
+  bool recompute = true;                // backward computes again what is cheap
   bool fusion = true;                   // rules join ops in kernels
   std::vector<FusionRules> fusionRules; // of the user
   int64_t ranks = 1;                    // that the recipe names; the step may run on others too

@@ -74,6 +74,15 @@ Outcome lowerPrecision(Compilation &c) {
   return Outcome::Done;
 }
 
+Outcome recompute(Compilation &c) {
+  RecomputeReport report;
+  report.wantsText = !c.options.dumpFolder.empty();
+  if (c.options.recompute && runPass(c, createRecomputePass(&report)) != Outcome::Done)
+    return Outcome::Bug;
+  c.report = std::move(report.text);
+  return Outcome::Done;
+}
+
 // One step runs on every legal number of ranks: what holds on the largest mesh holds on each.
 Outcome shard(Compilation &c) { return runPass(c, createShardPass({c.options.facts.legalRanks().back()})); }
 // Problems in the user's files, at their lines.
@@ -143,7 +152,8 @@ Outcome emitStep(Compilation &c) {
 
 ArrayRef<Phase> phases() {
   // Differentiation comes first, on the single-device model, so that nothing after it knows about gradients. Casts come
-  // when every op is there, so that each value is cast once for forward and backward. Layouts
+  // when every op is there, so that each value is cast once for forward and backward. What is replayed is decided on
+  // types as they will be, and before fusion, which may then join replays with each other but not with forward. Layouts
   // are assigned before fusion because a collective ends a kernel. Kernels are chosen before memory is planned, since
   // they say how much workspace they need; no code is generated before all of that is known to fit.
   static const Phase table[] = {
@@ -151,6 +161,7 @@ ArrayRef<Phase> phases() {
       {"grad", "forward graph to forward and backward", grad, checkDifferentiated},
       {"update", "optimizer, initial state and schedule", update, checkUpdated},
       {"precision", "casts to bf16", lowerPrecision, checkPrecision},
+      {"recompute", "what backward computes again", recompute, checkDifferentiated},
       {"shard", "layouts and collectives", shard, checkSharded},
       {"fuse", "ops to kernel regions", fuse, checkFused},
       {"fold-collectives", "collectives over one rank removed", foldCollectives, checkFused},

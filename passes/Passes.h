@@ -18,6 +18,12 @@ namespace recipe {
 // With a target other than the default one.
 std::unique_ptr<mlir::Pass> createSelectKernelsPass(const step::TargetInfo &target);
 
+struct RecomputeReport {
+  bool wantsText = true;
+  std::string text; // each value that crosses from forward to backward: kept or replayed, and why
+};
+std::unique_ptr<mlir::Pass> createRecomputePass(RecomputeReport *report);
+
 // A PDL module with fusion rules, as text.
 struct FusionRules {
   std::string source, text;

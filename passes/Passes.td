@@ -64,6 +64,21 @@ def PrecisionPass : Pass<"precision", "::mlir::ModuleOp"> {
     Option<"blocks", "blocks", "bool", "false", "bf16 terms in blocks, not in pairs: the target has AMX">];
 }
 
+def RecomputePass : Pass<"recompute", "::mlir::ModuleOp"> {
+  let summary = "Compute again in backward what is cheap, instead of keeping it";
+  let description = [{
+    What forward gives and backward needs is kept in between. A result is dropped instead where its op is cheap (`isCheapToReplay`), everything
+    the op reads is there in backward (kept for others, dropped and replayed too, parameters, inputs, tables), and most of what the op gives would
+    be kept. A dropped op is replayed once, just before the first op of backward that needs it, so that its results live shortly; forward is what it was. A
+    replay bears the name of its op and `/replay`. The same ops on the same values: no bit changes.
+
+    Requires: graphs of train ops without kernels and layouts; results of grad, and of precision if that runs.
+    Ensures: no result of a cheap op crosses from forward to backward, unless its op reads what is gone by then or what crosses is small
+    beside what the op gives.
+  }];
+  let dependentDialects = ["::recipe::train::TrainDialect"];
+}
+
 def FusePass : Pass<"fuse", "::mlir::ModuleOp"> {
   let summary = "Group the ops of each graph into kernel regions";
   let description = [{

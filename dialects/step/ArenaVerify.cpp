@@ -26,16 +26,14 @@ public:
       buffers[buffer.getSymNameAttr()] = buffer;
     if (failed(checkResidents()) || failed(checkTransientEnds()))
       return failure();
-    SmallVector<ProgramOp> microbatch;
-    for (auto program : module.getOps<ProgramOp>()) {
-      if (program.getSymName() == "forward")
-        microbatch.insert(microbatch.begin(), program);
-      else if (program.getSymName() == "backward")
-        microbatch.push_back(program);
-      else if (failed(checkTimeline({program})))
+    SmallVector<ProgramOp> training;
+    for (StringRef name : {"forward", "backward", "update"})
+      if (auto program = module.lookupSymbol<ProgramOp>(name))
+        training.push_back(program);
+    for (auto program : module.getOps<ProgramOp>())
+      if (!llvm::is_contained(training, program) && failed(checkTimeline({program}, /*isTraining=*/false)))
         return failure();
-    }
-    return checkTimeline(microbatch);
+    return checkTimeline(training, /*isTraining=*/true);
   }
 
 private:
@@ -78,7 +76,7 @@ private:
     return success();
   }
 
-  LogicalResult checkTimeline(ArrayRef<ProgramOp> programs) {
+  LogicalResult checkTimeline(ArrayRef<ProgramOp> programs, bool isTraining) {
     llvm::MapVector<StringAttr, Life> lives;
     int64_t group = 0;
     for (ProgramOp program : programs) {
@@ -95,7 +93,23 @@ private:
           return failure();
       }
     }
+    if (isTraining && failed(keepGradients(lives, group)))
+      return failure();
     return checkOverlaps(lives);
+  }
+
+  // Whoever looks at gradients after the update finds them.
+  LogicalResult keepGradients(llvm::MapVector<StringAttr, Life> &lives, int64_t end) {
+    for (auto parameter : module.getOps<ParameterOp>())
+      for (auto gradient : parameter.getGradients().getAsRange<FlatSymbolRefAttr>()) {
+        if (buffers[gradient.getAttr()].getSpace() != Space::Transient)
+          continue;
+        auto life = lives.find(gradient.getAttr());
+        if (life == lives.end())
+          return parameter.emitOpError("a gradient must be written by forward or backward, got ") << gradient;
+        life->second.last = end;
+      }
+    return success();
   }
 
   LogicalResult checkAccesses(InstructionOp instruction, int64_t group, llvm::MapVector<StringAttr, Life> &lives) {

@@ -43,7 +43,7 @@ def Step_ArenaOp : Step_Op<"arena", [DeclareOpInterfaceMethods<SymbolUserOpInter
     One row for each legal number of ranks. Scratch of `max_threads` slices of `scratch_stride` bytes lies at `scratch_offset` of the
     transient region, and behind it, on more than one rank, `communication` bytes for what arrives from other ranks. `live_bytes` is the most that transient buffers take at one time: no plan can do with less. The verifier recomputes from the instructions alone when each buffer lives, and rejects: an argument outside its
     buffer; a transient buffer that is read before it is written, written by two instructions, or live at the same time as another
-    one on the same bytes; a write to an input or a constant; a buffer outside its region in some row.
+    one on the same bytes (a parameter's gradient lives to the end of the update); a write to an input or a constant; a buffer outside its region in some row.
 
     Layouts are proved, too (CollectiveVerify.cpp), for the launches of one op together, along the last micro-batch and the update:
     - C1: what is computed from split samples is split or Partial, what is computed from Partial sums alone is Partial, and nothing else is.
@@ -62,8 +62,8 @@ def Step_ArenaOp : Step_Op<"arena", [DeclareOpInterfaceMethods<SymbolUserOpInter
 def Step_ProgramOp : Step_Op<"program", [Symbol, SingleBlock, NoTerminator]> {
   let summary = "A sub-program: instructions in order";
   let description = [{
-    `forward` and `backward` run for each micro-batch, one after the other, and share the lifetimes of transient buffers; for every other
-    program the transient region starts empty.
+    `forward` and `backward` run for each micro-batch, one after the other, `update` after the last one: they share the lifetimes of
+    transient buffers. For every other program the transient region starts empty.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);

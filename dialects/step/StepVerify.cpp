@@ -65,18 +65,19 @@ LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto isState = [&](Attribute name) {
+  auto liesIn = [&](Attribute name, ArrayRef<Space> spaces) {
     auto symbol = dyn_cast<FlatSymbolRefAttr>(name);
     BufferOp buffer = symbol ? lookupBuffer(*this, symbol, symbols) : BufferOp();
-    return buffer && buffer.getSpace() == Space::State;
+    return buffer && llvm::is_contained(spaces, buffer.getSpace());
   };
-  for (Attribute name : {Attribute(getValuesAttr())})
-    if (!isState(name))
+  if (!liesIn(getValuesAttr(), Space::State))
+    return emitOpError("must name state buffers, got ") << getValuesAttr();
+  for (Attribute name : getOptimizer())
+    if (!liesIn(name, Space::State))
       return emitOpError("must name state buffers, got ") << name;
-  for (ArrayAttr names : {getGradients(), getOptimizer()})
-    for (Attribute name : names)
-      if (!isState(name))
-        return emitOpError("must name state buffers, got ") << name;
+  for (Attribute name : getGradients())
+    if (!liesIn(name, {Space::State, Space::Transient}))
+      return emitOpError("must name state or transient buffers as gradients, got ") << name;
   return success();
 }
 

@@ -1,5 +1,5 @@
 // Floating point operations of each op. A multiply-add counts two; a function (exp, log, division, square root) counts
-// its polynomial, about ten; causal attention counts unmasked pairs only.
+// its polynomial, about ten; causal attention counts unmasked pairs only. And which ops are bound by memory.
 #include "dialects/train/Shapes.h"
 
 using namespace mlir;
@@ -70,3 +70,40 @@ double GradNormOp::getFlops() {
 }
 double AdamwOp::getFlops() { return 35 * elements(getParameter()); }
 double ScheduleOp::getFlops() { return 50; }
+
+#define CHEAP_TO_REPLAY(op, answer)                                                                                    \
+  bool op::isCheapToReplay() { return answer; }
+
+CHEAP_TO_REPLAY(EmbeddingOp, true)
+CHEAP_TO_REPLAY(AddOp, true)
+CHEAP_TO_REPLAY(BiasAddOp, true)
+CHEAP_TO_REPLAY(GeluOp, true)
+CHEAP_TO_REPLAY(SwigluOp, true)
+CHEAP_TO_REPLAY(DropoutOp, true)
+CHEAP_TO_REPLAY(RopeOp, true)
+CHEAP_TO_REPLAY(LayerNormOp, true)
+CHEAP_TO_REPLAY(RmsNormOp, true)
+CHEAP_TO_REPLAY(CastOp, true)
+// Bound by arithmetic.
+CHEAP_TO_REPLAY(ContractOp, false)
+CHEAP_TO_REPLAY(AttentionOp, false)
+CHEAP_TO_REPLAY(LinearCrossEntropyOp, false)
+// Nothing to gain: constants of the arena, and what no forward graph has.
+CHEAP_TO_REPLAY(AttentionGradOp, false)
+CHEAP_TO_REPLAY(EmbeddingGradOp, false)
+CHEAP_TO_REPLAY(BiasGradOp, false)
+CHEAP_TO_REPLAY(GeluGradOp, false)
+CHEAP_TO_REPLAY(SwigluGradOp, false)
+CHEAP_TO_REPLAY(LayerNormGradOp, false)
+CHEAP_TO_REPLAY(RmsNormGradOp, false)
+CHEAP_TO_REPLAY(LinearCrossEntropyGradOp, false)
+CHEAP_TO_REPLAY(StepLossOp, false)
+CHEAP_TO_REPLAY(RopeTableOp, false)
+CHEAP_TO_REPLAY(TreeMergeOp, false)
+CHEAP_TO_REPLAY(PositionSumOp, false)
+CHEAP_TO_REPLAY(GradNormOp, false)
+CHEAP_TO_REPLAY(AdamwOp, false)
+CHEAP_TO_REPLAY(FillOp, false)
+CHEAP_TO_REPLAY(InitNormalOp, false)
+CHEAP_TO_REPLAY(ScheduleOp, false)
+#undef CHEAP_TO_REPLAY

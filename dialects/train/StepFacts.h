@@ -33,6 +33,9 @@ struct StepFacts {
   // log2(maxNodes()): copies of a gradient that wait for their sibling.
   int64_t pendingLevels() const;
 
+  // Whether an update is one micro-batch of one rank, so that no sum goes on from another micro-batch.
+  bool isOneMicrobatch() const { return microbatchesPerLeaf() == 1 && maxNodes() == 1; }
+
   // Checks ranges and divisibility; `problem` takes one message for each rule that fails.
   llvm::LogicalResult verify(llvm::function_ref<void(const llvm::Twine &)> problem) const;
 

@@ -61,7 +61,11 @@ def Train_CostOpInterface : OpInterface<"CostOpInterface"> {
     InterfaceMethod<"floating point operations", "double", "getFlops", (ins)>,
     InterfaceMethod<"bytes read and written: every operand and result once", "double", "getBytes", (ins), "", [{
       return ::recipe::train::operandAndResultBytes($_op);
-    }]>
+    }]>,
+    InterfaceMethod<[{
+      Whether computing the results once more costs little beside reading the operands and writing the results, so that backward may do
+      that instead of keeping them. Only for ops of forward; the results must be the same bits at any time of the micro-batch.}],
+      "bool", "isCheapToReplay", (ins)>
   ];
 }
 

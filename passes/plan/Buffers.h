@@ -48,6 +48,7 @@ struct Buffers {
   LocalTypes localTypes;
   std::vector<Buffer> all;
   llvm::DenseMap<mlir::Value, Storage> values;
+  llvm::DenseMap<mlir::StringAttr, Storage> carried;    // gradients that live from backward to the end of the update
   llvm::DenseMap<mlir::Operation *, int64_t> firstTemp; // of each train.kernel with temporaries; the others follow it
 };
 

@@ -43,7 +43,10 @@ public:
       // A parameter used several times has its gradients in the order of the uses, as `use` numbers them.
       SmallVector<std::pair<int64_t, Attribute>> byUse;
       for (train::VariableOp other : belongings.lookup(parameter.getSymNameAttr())) {
-        Attribute name = symbol(residents.variables.lookup(other.getSymName()).buffer);
+        auto carried = buffers.carried.find(other.getSymNameAttr());
+        Attribute name =
+            symbol(carried != buffers.carried.end() ? carried->second.buffer
+                                                    : residents.variables.lookup(other.getSymName()).buffer);
         if (other.getRole() == train::Role::Gradient)
           byUse.push_back({other.getUse().value_or(0), name});
         else if (other.getRole() == train::Role::AdamM || other.getRole() == train::Role::AdamV)
@@ -184,7 +187,7 @@ private:
     if (failed(facts) || failed(checkReady(module)))
       return failure();
     Buffers buffers(module);
-    FailureOr<Residents> residents = placeResidents(module, buffers);
+    FailureOr<Residents> residents = placeResidents(module, *facts, buffers);
     if (failed(residents))
       return failure();
     FailureOr<std::vector<Bundle>> bundles = bundleReductions(module, *residents, buffers);

@@ -53,15 +53,17 @@ RankedTensorType typeOfLevel(RankedTensorType type) {
 
 class Placement {
 public:
-  Placement(ModuleOp module, Buffers &buffers) : module(module), buffers(buffers) {}
+  Placement(ModuleOp module, const train::StepFacts &facts, Buffers &buffers)
+      : module(module), facts(facts), buffers(buffers) {}
 
   FailureOr<Residents> run() {
     using train::Role;
+    findCarried();
     // In the order of the update's streams; the pending copies come last of all.
     for (Role role :
          {Role::Parameter, Role::AdamM, Role::AdamV, Role::Working, Role::Gradient, Role::Loss, Role::Output})
       for (auto variable : module.getOps<train::VariableOp>())
-        if (variable.getRole() == role)
+        if (variable.getRole() == role && !residents.carried.contains(variable.getSymName()))
           residents.variables[variable.getSymName()] = {addState(variable, bufferName(variable, factsOf(role).prefix),
                                                                  cast<RankedTensorType>(variable.getType()))};
     if (failed(placeTables()))
@@ -74,6 +76,26 @@ public:
   }
 
 private:
+  // Before backward makes them and after the update nobody needs gradients, unless sums go on from one micro-batch to
+  // the next or are reduced in place.
+  void findCarried() {
+    if (!facts.isOneMicrobatch() || !module.lookupSymbol<train::GraphOp>("update"))
+      return;
+    for (auto variable : module.getOps<train::VariableOp>())
+      if (variable.getRole() == train::Role::Gradient)
+        residents.carried[variable.getSymName()] = bufferName(variable, factsOf(train::Role::Gradient).prefix);
+    for (auto graph : module.getOps<train::GraphOp>())
+      for (Operation &op : graph.getBody().front())
+        if (auto write = dyn_cast<train::WriteOp>(op); write && graph.getSymName() != "train")
+          residents.carried.erase(write.getVariable());
+        else if (auto read = dyn_cast<train::ReadOp>(op); read && !isReadByUpdate(read, graph))
+          residents.carried.erase(read.getVariable());
+  }
+
+  static bool isReadByUpdate(train::ReadOp read, train::GraphOp graph) {
+    return graph.getSymName() == "update" && llvm::all_of(read.getResult().getUsers(), llvm::IsaPred<train::KernelOp>);
+  }
+
   int64_t addState(train::VariableOp variable, const std::string &name, RankedTensorType type) {
     int64_t index = add(make(name, step::Space::State, type, factsOf(variable.getRole()).category, variable.getLoc()));
     place(index);
@@ -203,6 +225,7 @@ private:
   }
 
   ModuleOp module;
+  const train::StepFacts &facts;
   Buffers &buffers;
   Residents residents;
   llvm::StringSet<> names;
@@ -219,6 +242,8 @@ int64_t Residents::stateBytes(const Buffers &buffers, int64_t nodes) const {
   return alignTo(end, alignmentOf(0));
 }
 
-FailureOr<Residents> placeResidents(ModuleOp module, Buffers &buffers) { return Placement(module, buffers).run(); }
+FailureOr<Residents> placeResidents(ModuleOp module, const train::StepFacts &facts, Buffers &buffers) {
+  return Placement(module, facts, buffers).run();
+}
 
 } // namespace recipe::plan

@@ -2,6 +2,7 @@
 #ifndef PASSES_PLAN_RESIDENTS_H
 #define PASSES_PLAN_RESIDENTS_H
 
+#include "dialects/train/StepFacts.h"
 #include "dialects/train/Train.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/plan/Buffers.h"
@@ -13,7 +14,8 @@ namespace recipe::plan {
 inline constexpr int64_t kInputSlots = 2;
 
 struct Residents {
-  llvm::StringMap<Storage> variables; // by symbol
+  llvm::StringMap<Storage> variables;   // by symbol; not those that are carried
+  llvm::StringMap<std::string> carried; // gradients that live from backward to the end of the update, with their names
   int64_t inputBytes = 0;
 
   // Bytes of the state region on a rank with so many batch-tree nodes.
@@ -21,8 +23,8 @@ struct Residents {
 };
 
 // Gives every variable, input and table of the module its place, and the results of `train.read`, `train.input` and
-// tables their storage.
-llvm::FailureOr<Residents> placeResidents(mlir::ModuleOp module, Buffers &buffers);
+// tables their storage. A gradient that `@train` only writes has none where an update is one micro-batch.
+llvm::FailureOr<Residents> placeResidents(mlir::ModuleOp module, const train::StepFacts &facts, Buffers &buffers);
 
 } // namespace recipe::plan
 #endif

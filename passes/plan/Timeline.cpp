@@ -15,11 +15,12 @@ SmallVector<StringAttr> writtenBy(train::KernelOp kernel) {
   return names;
 }
 
-// Forward and backward: the micro-batch's kernels, and after each of them what becomes possible through it.
+// Forward and backward: the micro-batch's kernels, and after each of them what becomes possible through it. Then the
+// update.
 class MicrobatchTimeline {
 public:
   MicrobatchTimeline(ModuleOp module, ArrayRef<Bundle> bundles) : module(module) {
-    timeline.programs = {"forward", "backward"};
+    timeline.programs = {"forward", "backward", "update"};
     for (const Bundle &bundle : bundles) {
       open.push_back({&bundle, bundle.size()});
       for (dist::AllReduceOp reduction : bundle)
@@ -48,6 +49,10 @@ public:
         if (bundleOf.contains(variableOf(reduction)))
           return reduction.emitError("a sum over ranks must be of what @train adds up, got @")
                  << variableOf(reduction).getValue();
+    program = 2;
+    if (auto update = module.lookupSymbol<train::GraphOp>("update"))
+      for (auto kernel : update.getBody().getOps<train::KernelOp>())
+        add(kernel, "", step::Predicate::Always);
     return std::move(timeline);
   }
 
@@ -124,9 +129,10 @@ private:
 
 FailureOr<std::vector<Timeline>> timelinesOf(ModuleOp module, ArrayRef<Bundle> bundles) {
   std::vector<Timeline> timelines;
+  bool trains = module.lookupSymbol<train::GraphOp>("train") != nullptr;
   for (auto graph : module.getOps<train::GraphOp>()) {
     StringRef name = graph.getSymName();
-    if (name == "segment_begin" || name == "segment_end")
+    if (name == "segment_begin" || name == "segment_end" || (name == "update" && trains))
       continue;
     if (name == "train") {
       FailureOr<Timeline> timeline = MicrobatchTimeline(module, bundles).run(graph);

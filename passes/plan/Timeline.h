@@ -26,10 +26,10 @@ struct Timeline {
   std::vector<Moment> moments;
 };
 
-// `@segment_begin`, `@train` and `@segment_end` become forward and backward, any other graph a program of its name.
-// What
-// `@segment_end` does with a sum follows the kernel that completes it, and then, in the last micro-batch, the
-// all-reduces of those bundles that are complete. Fails where an all-reduce is of what `@train` does not add up.
+// `@segment_begin`, `@train` and `@segment_end` become forward and backward, `@update` follows them in their timeline,
+// any other graph is a program of its name. What `@segment_end` does with a sum follows the kernel that completes it,
+// and then, in the last micro-batch, the all-reduces of those bundles that are complete. Fails where an all-reduce is
+// of what `@train` does not add up.
 llvm::FailureOr<std::vector<Timeline>> timelinesOf(mlir::ModuleOp module, llvm::ArrayRef<Bundle> bundles);
 
 } // namespace recipe::plan

@@ -42,8 +42,10 @@ private:
                    << written.getVariable() << " and @" << write.getVariable();
           written = write;
         }
-      if (written ? failed(placeInVariable(kernel, result, time, written))
-                  : failed(placeInTransient(moment, result, time)))
+      if (written && residents.carried.contains(written.getVariable()))
+        carry(moment, result, time, written);
+      else if (written ? failed(placeInVariable(kernel, result, time, written))
+                       : failed(placeInTransient(moment, result, time)))
         return failure();
     }
     ArrayRef<int64_t> temps = kernel.getTemps().value_or(ArrayRef<int64_t>());
@@ -51,7 +53,7 @@ private:
       buffers.firstTemp[kernel] = buffers.all.size();
     for (auto [i, bytes] : llvm::enumerate(temps)) {
       auto type = RankedTensorType::get({bytes}, IntegerType::get(kernel.getContext(), 8));
-      addTransient(moment, ":temp" + std::to_string(i), type, kWorkspace, {0, time, time});
+      addTransient(moment, nameOf(moment, ":temp" + std::to_string(i)), type, kWorkspace, {0, time, time});
     }
     return success();
   }
@@ -77,6 +79,18 @@ private:
     return success();
   }
 
+  void carry(const Moment &moment, OpResult result, int64_t time, train::WriteOp write) {
+    StringAttr variable = write.getVariableAttr().getAttr();
+    int64_t last = int64_t(timeline.moments.size()) - 1;
+    Storage storage{addTransient(moment, residents.carried.lookup(variable), cast<RankedTensorType>(result.getType()),
+                                 kGradients, {0, time, last})};
+    buffers.values[result] = buffers.carried[variable] = storage;
+    for (auto &[place, reads] : readers)
+      if (place.second == variable)
+        for (train::ReadOp read : reads)
+          buffers.values[read.getResult()] = storage;
+  }
+
   static bool mayShare(train::KernelOp kernel, int64_t result, int64_t operand) {
     ArrayRef<int64_t> pairs = kernel.getInPlace().value_or(ArrayRef<int64_t>());
     for (size_t i = 0; i + 1 < pairs.size(); i += 2)
@@ -94,8 +108,8 @@ private:
       last = std::max(last, found->second);
     }
     std::string suffix = moment.kernel->getNumResults() > 1 ? ":" + std::to_string(result.getResultNumber()) : "";
-    int64_t index =
-        addTransient(moment, suffix, cast<RankedTensorType>(result.getType()), kActivations, {0, time, last});
+    int64_t index = addTransient(moment, nameOf(moment, suffix), cast<RankedTensorType>(result.getType()), kActivations,
+                                 {0, time, last});
     buffers.values[result] = {index};
     if (int64_t operand = dyingOperand(moment.kernel, result, time, buffers.all[index].bytes); operand >= 0)
       share(index, operand);
@@ -117,9 +131,12 @@ private:
     return -1;
   }
 
-  int64_t addTransient(const Moment &moment, const std::string &suffix, RankedTensorType type, StringRef category,
+  std::string nameOf(const Moment &moment, const std::string &suffix) const {
+    return "%" + timeline.programs[moment.program] + "/" + moment.name + suffix;
+  }
+
+  int64_t addTransient(const Moment &moment, const std::string &name, RankedTensorType type, StringRef category,
                        Lifetime life) {
-    std::string name = "%" + timeline.programs[moment.program] + "/" + moment.name + suffix;
     int64_t index = buffers.all.size();
     life.bytes = buffers.localTypes.bytesOf(type);
     buffers.all.emplace_back(name, step::Space::Transient, type, life.bytes, category, moment.kernel->getLoc());

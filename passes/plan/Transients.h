@@ -17,7 +17,8 @@ struct TransientPlan {
 };
 
 // Values written to a variable are produced in its storage: no copies. Fails, naming the variable, where its old value
-// is still needed.
+// is still needed. Carried gradients live from here to the end of the timeline, so that whoever looks at a step's
+// gradients after the update finds them.
 llvm::FailureOr<TransientPlan> placeTransients(const Timeline &timeline, const Residents &residents, Buffers &buffers);
 
 } // namespace recipe::plan

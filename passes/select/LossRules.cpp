@@ -1,7 +1,7 @@
 // linear_cross_entropy and its gradient: chunks of tokens, so that logits are never whole.
 //
-// For each chunk: logits (a temporary), their losses and gradients in place, dx, and one more stretch of dweight's
-// chain. The chunks of one size share kernels. dweight is chained in a batch segment and combined over segments by the
+// For each chunk: logits (a temporary), their losses and gradients in place, one more stretch of dweight's chain, and
+// dx. The chunks of one size share kernels. dweight is chained in a batch segment and combined over segments by the
 // tree: as many whole segments as fit share a chunk (and their tree is that of one gemm), the results of chunks are
 // nodes of a binary counter.
 #include "mlir/IR/Builders.h"
@@ -59,10 +59,10 @@ public:
         int64_t token = node * nodeTokens + begin, length = std::min(chunk, nodeTokens - begin);
         logitsOf(token, length);
         rowsOf(token, length, true);
-        dxOf(token, length);
         bool starts = begin == 0;
         Argument from = starts ? Argument{ArgumentKind::Operand, weightAccumulator} : chain;
         dweightOf(token, length, !starts || weightAccumulator >= 0, from, chain);
+        dxOf(token, length); // may take the place of these tokens' x
       }
       if (merges)
         merge(merges, firstPending, chain, target);
@@ -232,6 +232,7 @@ LogicalResult lossGradRule(Operation *op, const step::TargetInfo &target, Kernel
   LossPlan launches(op, loss.getX(), loss.getWeight(), loss.getVocabSegments(), loss.getBatchNodes(), target, plan);
   launches.backward(weightAccumulator);
   launches.sums(lossAccumulator, countAccumulator);
+  plan.inPlace.push_back({2, 0});
   if (weightAccumulator >= 0)
     plan.inPlace.push_back({3, weightAccumulator});
   return success();

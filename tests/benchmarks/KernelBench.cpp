@@ -1,7 +1,7 @@
 // Speed of every distinct kernel of a recipe, by itself, on one thread.
 //
 //   recipec compile R --stop-after fold-collectives --dump-dir D
-//   kernel-bench D/06-fold-collectives.mlir [filter [seconds per kernel [target.max_threads [target.arch]]]]
+//   kernel-bench D/07-fold-collectives.mlir [filter [seconds per kernel [target.max_threads [target.arch]]]]
 //                                                                                  filter: part of a kernel's line
 //
 // CPU time counts, so that other processes disturb little: the lower quartile of all runs, since a virtual machine's

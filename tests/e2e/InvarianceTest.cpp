@@ -1,5 +1,5 @@
-// Every way to run one global batch gives the same bits: micro-batches, threads, instruction sets, fused or not, native
-// or interpreted, again.
+// Every way to run one global batch gives the same bits: micro-batches, threads, instruction sets, fused or not, with
+// values kept or computed again, native or interpreted, again.
 #include "tests/e2e/Workspace.h"
 #include <algorithm>
 #include <cstdio>
@@ -17,11 +17,13 @@ std::string bits(double loss, double gradNorm) {
 }
 
 struct InvarianceTest : testing::TestWithParam<const char *> {
-  void compile(int batch, int accumulation, const std::string &arch = "native", bool fused = true) {
-    name = std::to_string(batch) + "x" + std::to_string(accumulation) + arch + (fused ? "" : "-unfused");
+  void compile(int batch, int accumulation, const std::string &arch = "native", bool fused = true,
+               const std::string &recompute = "selective") {
+    name = std::to_string(batch) + "x" + std::to_string(accumulation) + arch + (fused ? "" : "-unfused") + recompute;
     space.must("recipec compile " + recipeArguments(GetParam()) + " --set data.batch_size=" + std::to_string(batch) +
                " --set optim.grad_accum_steps=" + std::to_string(accumulation) + " --set target.arch=" + arch +
-               " --set fusion.enabled=" + (fused ? "true" : "false") + " -o " + name + ".bin");
+               " --set fusion.enabled=" + (fused ? "true" : "false") + " --set memory.recompute=" + recompute + " -o " +
+               name + ".bin");
   }
 
   /// Trains `name` and compares everything with the first run of this test.
@@ -86,6 +88,11 @@ TEST_P(InvarianceTest, FactoringsThreadsAndTheInterpreterAgree) {
     train(1);
     train(3);
   }
+  for (int batch : {16, 1})
+    for (bool fused : {true, false}) {
+      compile(batch, 16 / batch, "native", fused, "none");
+      train(2);
+    }
   expectOtherBitsWithAnotherSeed();
   if (std::string(GetParam()).find("bf16") != std::string::npos)
     expectedUpdates.clear(); // "native" above may be AMX, whose bf16 sums are in an order of their own

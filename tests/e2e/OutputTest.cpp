@@ -36,7 +36,7 @@ TEST(OutputTest, AFullDeviceIsOneErrorLine) {
 
 TEST(OutputTest, ADumpThatDoesNotFitIsOneErrorLine) {
   Workspace space;
-  for (const char *name : {"ir/00-import.mlir", "ir/08-plan-arena.mlir"}) {
+  for (const char *name : {"ir/00-import.mlir", "ir/09-plan-arena.mlir"}) {
     space.must(std::string("mkdir ir; ln -s /dev/full ") + name);
     Outcome outcome = space.run("recipec compile gpt2.recipe -o x.bin --dump-dir ir");
     EXPECT_EQ(outcome.code, 1) << name;

@@ -37,16 +37,16 @@ TEST(RecipecTest, StopAfterWritesNothingButDumps) {
   Outcome outcome = space.must("recipec compile gpt2.recipe --stop-after fuse --dump-dir ir --timing");
   EXPECT_TRUE(has(outcome.out, "  fuse ") && !has(outcome.out, "codegen")) << outcome.out;
   EXPECT_FALSE(exists(space, "gpt2.bin"));
-  for (const char *name : {"ir/00-import.mlir", "ir/01-grad.mlir", "ir/05-fuse.mlir"})
+  for (const char *name : {"ir/00-import.mlir", "ir/01-grad.mlir", "ir/06-fuse.mlir"})
     EXPECT_TRUE(exists(space, name)) << name;
-  EXPECT_FALSE(exists(space, "ir/07-select-kernels.mlir"));
+  EXPECT_FALSE(exists(space, "ir/08-select-kernels.mlir"));
   // A dump can be compiled on.
-  space.must("recipe-opt --fold-collectives --select-kernels --plan-arena ir/05-fuse.mlir -o planned.mlir");
+  space.must("recipe-opt --fold-collectives --select-kernels --plan-arena ir/06-fuse.mlir -o planned.mlir");
 
   space.must("recipec compile gpt2.recipe --dump-dir few --dump-after plan-arena --dump-after codegen");
   EXPECT_TRUE(exists(space, "gpt2.bin")); // the recipe's name
-  EXPECT_TRUE(exists(space, "few/08-plan-arena.mlir") && !exists(space, "few/05-fuse.mlir"));
-  Outcome kernels = space.must("ls few/10-codegen | head -n 1");
+  EXPECT_TRUE(exists(space, "few/09-plan-arena.mlir") && !exists(space, "few/06-fuse.mlir"));
+  Outcome kernels = space.must("ls few/11-codegen | head -n 1");
   EXPECT_TRUE(has(kernels.out, ".ll")) << kernels.out;
 }
 

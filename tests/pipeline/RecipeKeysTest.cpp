@@ -45,6 +45,7 @@ const std::map<std::string, Change> compileChanges = {
     {"precision.compute", {{"precision.compute=bf16"}}},
     {"precision.keep_fp32", {{"precision.keep_fp32=[transformer.h.0.*]"}, {"precision.compute=bf16"}}},
     {"memory.budget", {{"memory.budget=1GiB"}}},
+    {"memory.recompute", {{"memory.recompute=none"}}},
     {"fusion.rules", {{"fusion.rules=[missing.pdll]"}, {}, true}},
     {"fusion.enabled", {{"fusion.enabled=false"}}},
     {"target.device", {{"target.device=cuda"}, {}, true}},

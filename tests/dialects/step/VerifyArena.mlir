@@ -57,16 +57,48 @@ step.program @eval {
 
 // -----
 
-// Nothing passes from one program to another, but from forward to backward.
+// Nothing passes from one program to another, but along forward, backward and update.
 step.kernel @k family "elementwise" {} {}
 step.arena [#step.row<ranks = 1, accumulation = 1, nodes = 1, state = 0, input = 0, transient = 128, [<"parameters" 128>]>] live 64 scratch 1 x 64 at 64
 step.buffer @x transient at 0 size 64 : tensor<16xf32>, "activations"
 step.program @backward {
   step.instruction "x" @k [#step.slice<write @x + 0>] scalars [] workgroups 1 scratch 0 when always {id = 1 : i64, flops = 0 : i64, bytes = 0 : i64}
 }
-step.program @update {
+step.program @eval {
   // expected-error @+1 {{must not read what is not written yet, got @x}}
   step.instruction "y" @k [#step.slice<read @x + 0>] scalars [] workgroups 1 scratch 0 when always {id = 2 : i64, flops = 0 : i64, bytes = 0 : i64}
+}
+
+// -----
+
+// A gradient lives to the end of the update, whoever read it last.
+step.kernel @k family "elementwise" {} {}
+step.arena [#step.row<ranks = 1, accumulation = 1, nodes = 1, state = 64, input = 0, transient = 128, [<"parameters" 192>]>] live 64 scratch 1 x 64 at 64
+step.parameter "w" @w {decay = false, gradients = [@g], hf_name = "w", hf_shape = array<i64: 16>, hf_slice = array<i64: -1, 0>, optimizer = []}
+step.buffer @w state at 0 size 64 : tensor<16xf32>, "parameters"
+// expected-note @+1 {{which lies here}}
+step.buffer @g transient at 0 size 64 : tensor<16xf32>, "gradients"
+// expected-error @+1 {{must not lie on the bytes of a buffer that lives at the same time, got @g}}
+step.buffer @x transient at 0 size 64 : tensor<16xf32>, "activations"
+step.program @backward {
+  step.instruction "g" @k [#step.slice<write @g + 0>] scalars [] workgroups 1 scratch 0 when always {id = 1 : i64, flops = 0 : i64, bytes = 0 : i64}
+}
+step.program @update {
+  step.instruction "w" @k [#step.slice<read @g + 0>, #step.slice<write @w + 0>] scalars [] workgroups 1 scratch 0 when always {id = 2 : i64, flops = 0 : i64, bytes = 0 : i64}
+  step.instruction "x" @k [#step.slice<write @x + 0>] scalars [] workgroups 1 scratch 0 when always {id = 3 : i64, flops = 0 : i64, bytes = 0 : i64}
+}
+
+// -----
+
+// A gradient that no micro-batch makes.
+step.kernel @k family "elementwise" {} {}
+step.arena [#step.row<ranks = 1, accumulation = 1, nodes = 1, state = 64, input = 0, transient = 128, [<"parameters" 192>]>] live 64 scratch 1 x 64 at 64
+// expected-error @+1 {{a gradient must be written by forward or backward, got @g}}
+step.parameter "w" @w {decay = false, gradients = [@g], hf_name = "w", hf_shape = array<i64: 16>, hf_slice = array<i64: -1, 0>, optimizer = []}
+step.buffer @w state at 0 size 64 : tensor<16xf32>, "parameters"
+step.buffer @g transient at 0 size 64 : tensor<16xf32>, "gradients"
+step.program @update {
+  step.instruction "w" @k [#step.slice<write @w + 0>] scalars [] workgroups 1 scratch 0 when always {id = 2 : i64, flops = 0 : i64, bytes = 0 : i64}
 }
 
 // -----

@@ -90,6 +90,7 @@ TEST(Resolve, EveryBuiltKeyHasAnEntryOnce) {
                                        "numerics.batch_segments",
                                        "precision.compute",
                                        "memory.budget",
+                                       "memory.recompute",
                                        "fusion.enabled",
                                        "target.device",
                                        "target.arch",

@@ -1,0 +1,186 @@
+// Replays in backward: a value that is cheap to compute again is not kept.
+#include "dialects/train/Names.h"
+#include "dialects/train/Shapes.h"
+#include "passes/Passes.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace recipe {
+#define GEN_PASS_DEF_RECOMPUTEPASS
+#include "passes/Passes.h.inc"
+
+namespace {
+using train::CostOpInterface;
+using train::GraphOp;
+
+int64_t bytesOf(Value value) {
+  RankedTensorType type = train::tensorType(value);
+  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
+}
+
+std::string described(Operation *op) {
+  return "'" + op->getName().getStringRef().str() + "' " + train::nameOf(op).str();
+}
+
+// Of @train: which ops of forward are replayed, and the replays.
+class Replays {
+public:
+  explicit Replays(GraphOp graph) : builder(graph.getContext()) {
+    for (Operation &op : graph.getBody().front()) {
+      if (isa<train::BackwardBeginOp>(op))
+        boundary = &op;
+      (boundary ? backward : forward).push_back(&op);
+    }
+  }
+
+  void run() {
+    if (!boundary)
+      return;
+    for (Operation *op : forward)
+      if (crosses(op)) {
+        std::string why = whyKept(op);
+        if (why.empty())
+          dropped.insert(op);
+        reasons.push_back({op, crossingBytes(op), why});
+      }
+    // Operands of replays are looked up while uses still are what they were.
+    for (Operation *op : backward)
+      for (OpOperand &operand : op->getOpOperands())
+        if (Operation *source = operand.get().getDefiningOp(); source && dropped.contains(source))
+          uses.push_back(&operand);
+    for (OpOperand *use : uses) {
+      Operation *copy = replayOf(use->get().getDefiningOp(), use->getOwner());
+      use->set(copy->getResult(cast<OpResult>(use->get()).getResultNumber()));
+    }
+    for (Operation *op : llvm::reverse(forward))
+      if (isOpTriviallyDead(op))
+        op->erase();
+  }
+
+  std::string text() const {
+    int64_t kept = 0, replayed = 0;
+    std::string lines;
+    for (const Reason &reason : reasons) {
+      (reason.why.empty() ? replayed : kept) += reason.bytes;
+      lines += llvm::formatv("  {0} {1,10:f2} MiB  {2}", reason.why.empty() ? "replayed" : "kept    ",
+                             double(reason.bytes) / 1048576, reason.name)
+                   .str();
+      lines += (reason.why.empty() ? "" : ": " + reason.why) + "\n";
+    }
+    return llvm::formatv("of what forward gives, backward needs {0:f2} MiB: {1:f2} kept, {2:f2} replayed\n",
+                         double(kept + replayed) / 1048576, double(kept) / 1048576, double(replayed) / 1048576)
+               .str() +
+           lines;
+  }
+
+private:
+  struct Reason {
+    std::string name;
+    int64_t bytes;
+    std::string why; // empty: replayed
+    Reason(Operation *op, int64_t bytes, std::string why) : name(described(op)), bytes(bytes), why(std::move(why)) {}
+  };
+
+  bool isBackward(Operation *op) const { return boundary->isBeforeInBlock(op); }
+  bool crosses(Value value) const {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) { return isBackward(user); });
+  }
+  // What stays in the arena anyway is not kept for backward.
+  static bool isResident(Operation *op) {
+    auto compute = dyn_cast<train::PrecisionOpInterface>(op);
+    return !compute || compute.getPrecisionClass() == train::PrecisionClass::Table;
+  }
+  bool crosses(Operation *op) const {
+    return !isResident(op) && llvm::any_of(op->getResults(), [&](Value result) { return crosses(result); });
+  }
+  int64_t crossingBytes(Operation *op) const {
+    int64_t bytes = 0;
+    for (Value result : op->getResults())
+      bytes += crosses(result) ? bytesOf(result) : 0;
+    return bytes;
+  }
+
+  // Whether backward can have the value at all, kept or replayed.
+  bool isThere(Value value) {
+    Operation *source = value.getDefiningOp();
+    if (!source || isResident(source) || crosses(value))
+      return true;
+    auto [entry, isNew] = replayable.try_emplace(source, false);
+    if (isNew) {
+      bool answer = isCheap(source) && llvm::all_of(source->getOperands(), [&](Value v) { return isThere(v); });
+      replayable[source] = answer;
+    }
+    return replayable[source];
+  }
+  static bool isCheap(Operation *op) {
+    auto cost = dyn_cast<CostOpInterface>(op);
+    return cost && cost.isCheapToReplay();
+  }
+
+  std::string whyKept(Operation *op) {
+    if (!isCheap(op))
+      return "not cheap to compute again";
+    int64_t all = 0;
+    for (Value result : op->getResults())
+      all += bytesOf(result);
+    if (2 * crossingBytes(op) < all)
+      return llvm::formatv("small beside the {0:f2} MiB that computing it again gives", double(all) / 1048576).str();
+    for (Value operand : op->getOperands())
+      if (!isThere(operand))
+        return "it would need what " + described(operand.getDefiningOp()) + " gives, which is not kept";
+    return "";
+  }
+
+  // The replay of a forward op; made before `user`, with those that it needs, unless there is one.
+  Operation *replayOf(Operation *op, Operation *user) {
+    if (Operation *made = replays.lookup(op))
+      return made;
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      bool again = source && !isResident(source) && (dropped.contains(source) || !crosses(operand));
+      operands.push_back(again ? replayOf(source, user)->getResult(cast<OpResult>(operand).getResultNumber())
+                               : operand);
+    }
+    builder.setInsertionPoint(user);
+    Operation *copy = builder.clone(*op);
+    copy->setOperands(operands);
+    copy->setLoc(train::derivedLoc(op, "replay"));
+    return replays[op] = copy;
+  }
+
+  OpBuilder builder;
+  Operation *boundary = nullptr;
+  std::vector<Operation *> forward, backward;
+  DenseSet<Operation *> dropped;
+  DenseMap<Operation *, bool> replayable;     // ops without results that cross
+  DenseMap<Operation *, Operation *> replays; // of dropped ops and of what they need
+  std::vector<OpOperand *> uses;
+  std::vector<Reason> reasons;
+};
+
+class RecomputePass : public impl::RecomputePassBase<RecomputePass> {
+public:
+  using RecomputePassBase::RecomputePassBase;
+  explicit RecomputePass(RecomputeReport *report) : reportTo(report) {}
+
+private:
+  void runOnOperation() override {
+    auto graph = getOperation().lookupSymbol<GraphOp>("train");
+    if (!graph)
+      return;
+    Replays replays(graph);
+    replays.run();
+    if (reportTo && reportTo->wantsText)
+      reportTo->text = replays.text();
+  }
+
+  RecomputeReport *reportTo = nullptr;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createRecomputePass(RecomputeReport *report) { return std::make_unique<RecomputePass>(report); }
+
+} // namespace recipe
