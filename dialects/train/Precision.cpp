@@ -1,6 +1,7 @@
-// The precision class of each op.
+// The precision class of each op, and what activations take in bf16.
 #include "dialects/train/Train.h"
 
+using namespace mlir;
 using namespace recipe::train;
 
 #define PRECISION(op, cls)                                                                                             \
@@ -37,3 +38,10 @@ PRECISION(FillOp, Structural)
 PRECISION(InitNormalOp, Structural)
 PRECISION(ScheduleOp, Structural)
 #undef PRECISION
+
+// What went into an activation is kept for backward, where it is as large as anything: forward and backward compute in
+// f32 from the same rounded values.
+SmallVector<OpOperand *> GeluOp::getBF16Operands() { return {&getXMutable()}; }
+SmallVector<OpOperand *> GeluGradOp::getBF16Operands() { return {&getXMutable()}; }
+SmallVector<OpOperand *> SwigluOp::getBF16Operands() { return {&getGateMutable(), &getUpMutable()}; }
+SmallVector<OpOperand *> SwigluGradOp::getBF16Operands() { return {&getGateMutable(), &getUpMutable()}; }

@@ -130,23 +130,27 @@ def Train_AttentionGradOp : Train_Op<"attention_grad", [Pure]> {
 
 def Train_GeluOp : Train_Op<"gelu", [Pure]> {
   let summary = "Hugging Face's gelu_new, written as x * sigmoid(2u)";
-  let arguments = (ins Train_F32:$x);
+  let arguments = (ins Train_Float:$x);
   let results = (outs Train_F32:$result);
+  let extraClassDeclaration = "::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();";
 }
 def Train_GeluGradOp : Train_Op<"gelu_grad", [Pure]> {
   let summary = "dy * gelu'(x)";
-  let arguments = (ins Train_F32:$dy, Train_F32:$x);
+  let arguments = (ins Train_F32:$dy, Train_Float:$x);
   let results = (outs Train_F32:$dx);
+  let extraClassDeclaration = "::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();";
 }
 def Train_SwigluOp : Train_Op<"swiglu", [Pure]> {
   let summary = "silu(gate) * up";
-  let arguments = (ins Train_F32:$gate, Train_F32:$up);
+  let arguments = (ins Train_Float:$gate, Train_Float:$up);
   let results = (outs Train_F32:$result);
+  let extraClassDeclaration = "::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();";
 }
 def Train_SwigluGradOp : Train_Op<"swiglu_grad", [Pure]> {
   let summary = "-> dgate, dup";
-  let arguments = (ins Train_F32:$dy, Train_F32:$gate, Train_F32:$up);
+  let arguments = (ins Train_F32:$dy, Train_Float:$gate, Train_Float:$up);
   let results = (outs Train_F32:$dgate, Train_F32:$dup);
+  let extraClassDeclaration = "::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();";
 }
 def Train_DropoutOp : Train_Op<"dropout", [Pure]> {
   let summary = "x [B,T,C] -> x / (1 - p) where the counter-based draw keeps the element, else +0.0; its own adjoint";

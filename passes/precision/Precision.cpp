@@ -43,7 +43,9 @@ private:
       SmallVector<OpOperand *> operands = op.getBF16Operands();
       if (operands.empty() || policy.isKept(op))
         continue;
-      if (order != BF16Order::Pairs)
+      bool multiplies = llvm::any_of(op->getName().getAttributeNames(),
+                                     [](StringAttr name) { return name.getValue() == "bf16_order"; });
+      if (multiplies && order != BF16Order::Pairs)
         op->setAttr("bf16_order", BF16OrderAttr::get(op->getContext(), order));
       for (OpOperand *operand : operands) {
         Value value = operand->get();

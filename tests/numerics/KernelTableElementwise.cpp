@@ -86,6 +86,16 @@ std::vector<KernelCase> elementwiseCases() {
     add("Gelu", "train.gelu", 1, 1, normal(5));
     add("GeluWide", "train.gelu", 1, 1, normal(200));
     add("GeluGrad", "train.gelu_grad", 2, 1, normal(5));
+    auto half = [&](const char *name, const char *op, std::vector<std::string> types, size_t results) {
+      std::vector<KernelOperand> operands;
+      for (const std::string &type : types)
+        operands.push_back({suffix + "x" + type, normal(5)});
+      cases.push_back({name + suffix, op, "", operands, std::vector<std::string>(results, shape), someStep});
+    };
+    half("GeluBF16", "train.gelu", {"bf16"}, 1);
+    half("GeluGradBF16", "train.gelu_grad", {"f32", "bf16"}, 1);
+    half("SwigluBF16", "train.swiglu", {"bf16", "bf16"}, 1);
+    half("SwigluGradBF16", "train.swiglu_grad", {"f32", "bf16", "bf16"}, 2);
     add("Swiglu", "train.swiglu", 2, 1, normal(8));
     add("SwigluGrad", "train.swiglu_grad", 3, 2, normal(8));
     add("Fill", "train.fill", 0, 1, normal(), "value = -0.37 : f64");
