@@ -1,5 +1,5 @@
 // The precision class of each op, and what activations take in bf16.
-#include "dialects/train/Train.h"
+#include "dialects/train/Shapes.h"
 
 using namespace mlir;
 using namespace recipe::train;
@@ -45,3 +45,15 @@ SmallVector<OpOperand *> GeluOp::getBF16Operands() { return {&getXMutable()}; }
 SmallVector<OpOperand *> GeluGradOp::getBF16Operands() { return {&getXMutable()}; }
 SmallVector<OpOperand *> SwigluOp::getBF16Operands() { return {&getGateMutable(), &getUpMutable()}; }
 SmallVector<OpOperand *> SwigluGradOp::getBF16Operands() { return {&getGateMutable(), &getUpMutable()}; }
+
+// As for train.contract: no pair of terms of the weight's gradient may lie in two samples. Evaluation rounds what
+// training rounds.
+static bool hasEvenPositions(Value x) { return shapeOf(x)[1] % 2 == 0; }
+SmallVector<OpOperand *> LinearCrossEntropyOp::getBF16Operands() {
+  return hasEvenPositions(getX()) ? SmallVector<OpOperand *>{&getXMutable(), &getWeightMutable()}
+                                  : SmallVector<OpOperand *>();
+}
+SmallVector<OpOperand *> LinearCrossEntropyGradOp::getBF16Operands() {
+  return hasEvenPositions(getX()) ? SmallVector<OpOperand *>{&getXMutable(), &getWeightMutable()}
+                                  : SmallVector<OpOperand *>();
+}

@@ -1,4 +1,5 @@
 // Reference meaning of linear_cross_entropy and its gradient form.
+#include "dialects/train/BF16Products.h"
 #include "dialects/train/ReferenceTensors.h"
 #include "dialects/train/Segments.h"
 
@@ -14,13 +15,33 @@ static LogicalResult expectLabels(Operation *op, const HostTensor *labels, int64
 
 namespace {
 
+// How products take their terms: f32 ones ascending, bf16 ones as the op says.
+struct Terms {
+  template <class Op> explicit Terms(Op op) : bf16(isBF16(op.getX())) {
+    order.blocks = op.getBf16Order() == BF16Order::Blocks;
+  }
+
+  // acc [m][n] continues with terms [begin, end) of lhs [m][k] (by its strides) times rhs [k][n].
+  template <class P>
+  void continueWith(P p, int64_t m, int64_t n, int64_t begin, int64_t end, const typename P::F *lhs, int64_t lhsRow,
+                    int64_t lhsColumn, const typename P::F *rhs, typename P::F *acc) const {
+    if (bf16)
+      continueBF16Product(p, order, m, n, begin, end, lhs, lhsRow, lhsColumn, rhs, acc);
+    else
+      continueProduct(p, m, n, begin, end, lhs, lhsRow, lhsColumn, rhs, acc);
+  }
+
+  bool bf16;
+  BF16Terms order;
+};
+
 // One op's operands, and the logits of one token at a time.
 template <class P> class Logits {
 public:
   using F = typename P::F;
 
-  Logits(const TokenShape &shape, int64_t vocabulary, int64_t segments, Operands operands)
-      : channels(shape.channels), vocabulary(vocabulary), ranges(paddedSegments(vocabulary, segments)),
+  Logits(const TokenShape &shape, int64_t vocabulary, int64_t segments, const Terms &terms, Operands operands)
+      : channels(shape.channels), vocabulary(vocabulary), ranges(paddedSegments(vocabulary, segments)), terms(terms),
         tokens(valuesOf<P>(operands[0])), columns(transposed(valuesOf<P>(operands[1]), vocabulary, channels)),
         labels(operands[2]->i32.data()) {}
 
@@ -29,7 +50,7 @@ public:
 
   void compute(P p, int64_t token) {
     row.assign(vocabulary, p.constant(0.0));
-    continueProduct(p, 1, vocabulary, 0, channels, tokens + token * channels, 0, 1, columns.data(), row.data());
+    terms.continueWith(p, 1, vocabulary, 0, channels, tokens + token * channels, 0, 1, columns.data(), row.data());
     std::vector<MaxSum<P>> parts;
     for (size_t r = 0; r < ranges.size(); r += 2) {
       const F *segment = row.data() + ranges[r];
@@ -45,12 +66,16 @@ public:
   // Replaces the logits by their gradients.
   void differentiate(P p, int64_t token) {
     F reciprocal = p.div(p.constant(1.0), total.sum);
-    for (int64_t v = 0; v < vocabulary; ++v)
+    for (int64_t v = 0; v < vocabulary; ++v) {
       row[v] = logitGradient(p, row[v], total.max, reciprocal, v == labels[token]);
+      if (terms.bf16)
+        row[v] = roundToBF16(p, row[v]);
+    }
   }
 
   int64_t channels, vocabulary;
   SegmentList ranges;
+  Terms terms;
   std::vector<F> row;
 
 private:
@@ -79,7 +104,7 @@ LogicalResult LinearCrossEntropyOp::evaluate(ReferenceContext &context, Operands
     return failure();
   return inMode(context, [&](auto p) {
     using P = decltype(p);
-    Logits<P> logits(shape, vocabulary, getVocabSegments(), operands);
+    Logits<P> logits(shape, vocabulary, getVocabSegments(), Terms(*this), operands);
     std::vector<typename P::F> losses(shape.tokens());
     for (int64_t token = 0; token < shape.tokens(); ++token)
       if (logits.valid(token)) {
@@ -99,31 +124,44 @@ LogicalResult LinearCrossEntropyGradOp::evaluate(ReferenceContext &context, Oper
     using P = decltype(p);
     using F = typename P::F;
     const F *x = valuesOf<P>(operands[0]), *weight = valuesOf<P>(operands[1]);
-    Logits<P> logits(shape, vocabulary, getVocabSegments(), operands);
-    std::vector<F> losses(shape.tokens());
+    Terms terms(*this);
+    Logits<P> logits(shape, vocabulary, getVocabSegments(), terms, operands);
+    std::vector<F> losses(shape.tokens()), rows(kTermsOfBlock * vocabulary); // gradients of the logits of some tokens
     F *dx = allocate<P>(results[2], getDx());
+    // Tokens that do not count take part in all chains.
+    auto differentiate = [&](int64_t token, F *row) {
+      logits.row.assign(vocabulary, p.constant(0.0));
+      if (logits.valid(token)) {
+        logits.compute(p, token);
+        losses[token] = logits.loss(p, token);
+        logits.differentiate(p, token);
+      }
+      std::copy(logits.row.begin(), logits.row.end(), row);
+    };
+    auto gradientOfX = [&](int64_t token, const F *row) {
+      std::vector<std::vector<F>> parts;
+      for (size_t r = 0; r < logits.ranges.size(); r += 2) {
+        std::vector<F> part(channels);
+        terms.continueWith(p, 1, channels, logits.ranges[r], logits.ranges[r + 1], row, 0, 1, weight, part.data());
+        parts.push_back(std::move(part));
+      }
+      std::vector<F> sum = treeSum(p, std::move(parts));
+      std::copy(sum.begin(), sum.end(), dx + token * channels);
+    };
     int64_t nodes = getBatchNodes(), tokensPerNode = shape.tokens() / nodes;
     std::vector<std::vector<F>> dweights;
     for (int64_t node = 0; node < nodes; ++node) {
       std::vector<F> dweight = startOf<P>(operandOf(*this, operands, 5), vocabulary * channels);
-      for (int64_t token = node * tokensPerNode; token < (node + 1) * tokensPerNode; ++token) {
-        logits.row.assign(
-            vocabulary, p.constant(0.0)); // the gradients of a token that does not count; they take part in all chains
-        if (logits.valid(token)) {
-          logits.compute(p, token);
-          losses[token] = logits.loss(p, token);
-          logits.differentiate(p, token);
+      for (int64_t token = node * tokensPerNode, next; token < (node + 1) * tokensPerNode; token = next) {
+        // A block, which ends with its sample.
+        next = std::min(token + kTermsOfBlock, (token / shape.positions + 1) * shape.positions);
+        for (int64_t t = token; t < next; ++t) {
+          F *row = rows.data() + (t - token) * vocabulary;
+          differentiate(t, row);
+          gradientOfX(t, row);
         }
-        std::vector<std::vector<F>> parts;
-        for (size_t r = 0; r < logits.ranges.size(); r += 2) {
-          std::vector<F> part(channels);
-          continueProduct(p, 1, channels, logits.ranges[r], logits.ranges[r + 1], logits.row.data(), 0, 1, weight,
-                          part.data());
-          parts.push_back(std::move(part));
-        }
-        std::vector<F> sum = treeSum(p, std::move(parts));
-        std::copy(sum.begin(), sum.end(), dx + token * channels);
-        continueProduct(p, vocabulary, channels, 0, 1, logits.row.data(), 1, 0, x + token * channels, dweight.data());
+        terms.continueWith(p, vocabulary, channels, 0, next - token, rows.data(), 1, vocabulary, x + token * channels,
+                           dweight.data());
       }
       dweights.push_back(std::move(dweight));
     }

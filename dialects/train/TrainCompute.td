@@ -160,15 +160,44 @@ def Train_DropoutOp : Train_Op<"dropout", [Pure]> {
 
 def Train_LinearCrossEntropyOp : Train_Op<"linear_cross_entropy", [Pure]> {
   let summary = "x [B,T,C], weight [V,C], labels [B,T] -> loss sums [8], counts of valid labels [8] (f32), by position segment";
-  let description = "logits = x weight^T are never whole; a label < 0 does not count.";
-  let arguments = (ins Train_F32:$x, Train_F32:$weight, Train_I32:$labels, I64Attr:$vocab_segments, I64Attr:$batch_nodes);
+  let description = [{
+    logits = x weight^T are never whole; a label < 0 does not count. x and weight are both f32 or both bf16; `bf16_order` is that of
+    train.contract. Logits and all that follows from them are f32.
+  }];
+  let arguments = (ins Train_Float:$x, Train_Float:$weight, Train_I32:$labels, I64Attr:$vocab_segments, I64Attr:$batch_nodes,
+    OptionalAttr<Train_BF16OrderAttr>:$bf16_order);
   let results = (outs Train_F32:$loss, Train_F32:$count);
+  let builders = [OpBuilder<(ins "::mlir::Type":$loss, "::mlir::Type":$count, "::mlir::Value":$x, "::mlir::Value":$weight,
+      "::mlir::Value":$labels, "int64_t":$vocab_segments, "int64_t":$batch_nodes), [{
+    build($_builder, $_state, loss, count, x, weight, labels, vocab_segments, batch_nodes, BF16OrderAttr());
+  }]>, OpBuilder<(ins "::mlir::Type":$loss, "::mlir::Type":$count, "::mlir::Value":$x, "::mlir::Value":$weight,
+      "::mlir::Value":$labels, "::mlir::IntegerAttr":$vocab_segments, "::mlir::IntegerAttr":$batch_nodes), [{
+    build($_builder, $_state, loss, count, x, weight, labels, vocab_segments, batch_nodes, BF16OrderAttr());
+  }]>];
+  let extraClassDeclaration = "::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();";
 }
 def Train_LinearCrossEntropyGradOp : Train_Op<"linear_cross_entropy_grad", [Pure, AttrSizedOperandSegments]> {
   let summary = "Loss and both gradients in one op: -> loss [8], count [8], dx [B,T,C], dweight [V,C], for the loss *sum*";
-  let arguments = (ins Train_F32:$x, Train_F32:$weight, Train_I32:$labels, Optional<Train_F32>:$loss_accumulator,
-    Optional<Train_F32>:$count_accumulator, Optional<Train_F32>:$weight_accumulator, I64Attr:$vocab_segments, I64Attr:$batch_nodes);
+  let description = [{
+    With x and weight in bf16 the gradients of logits are rounded to bf16 before both products that they enter.
+  }];
+  let arguments = (ins Train_Float:$x, Train_Float:$weight, Train_I32:$labels, Optional<Train_F32>:$loss_accumulator,
+    Optional<Train_F32>:$count_accumulator, Optional<Train_F32>:$weight_accumulator, I64Attr:$vocab_segments, I64Attr:$batch_nodes,
+    OptionalAttr<Train_BF16OrderAttr>:$bf16_order);
   let results = (outs Train_F32:$loss, Train_F32:$count, Train_F32:$dx, Train_F32:$dweight);
+  let builders = [OpBuilder<(ins "::mlir::Type":$loss, "::mlir::Type":$count, "::mlir::Type":$dx, "::mlir::Type":$dweight,
+      "::mlir::Value":$x, "::mlir::Value":$weight, "::mlir::Value":$labels, "::mlir::Value":$loss_accumulator,
+      "::mlir::Value":$count_accumulator, "::mlir::Value":$weight_accumulator, "int64_t":$vocab_segments, "int64_t":$batch_nodes), [{
+    build($_builder, $_state, loss, count, dx, dweight, x, weight, labels, loss_accumulator, count_accumulator, weight_accumulator,
+          vocab_segments, batch_nodes, BF16OrderAttr());
+  }]>, OpBuilder<(ins "::mlir::Type":$loss, "::mlir::Type":$count, "::mlir::Type":$dx, "::mlir::Type":$dweight,
+      "::mlir::Value":$x, "::mlir::Value":$weight, "::mlir::Value":$labels, "::mlir::Value":$loss_accumulator,
+      "::mlir::Value":$count_accumulator, "::mlir::Value":$weight_accumulator, "::mlir::IntegerAttr":$vocab_segments,
+      "::mlir::IntegerAttr":$batch_nodes), [{
+    build($_builder, $_state, loss, count, dx, dweight, x, weight, labels, loss_accumulator, count_accumulator, weight_accumulator,
+          vocab_segments, batch_nodes, BF16OrderAttr());
+  }]>];
+  let extraClassDeclaration = "::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();";
 }
 
 #endif

@@ -283,6 +283,10 @@ LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value label
       failed(expectShape(op, "'loss'", loss, {kPositionSegments})) ||
       failed(expectShape(op, "'count'", count, {kPositionSegments})))
     return failure();
+  if (isBF16(x) != isBF16(weight))
+    return op->emitOpError("'x' and 'weight' must be of one type, got: ") << x.getType() << " and " << weight.getType();
+  if (isBF16(x) && shape[1] % 2 != 0)
+    return op->emitOpError("positions of bf16 operands must be even, got: ") << x.getType();
   if (vocabSegments < 1 || (vocabSegments & (vocabSegments - 1)))
     return op->emitOpError("'vocab_segments' must be a power of two, got: ") << vocabSegments;
   if (batchNodes < 1 || (batchNodes & (batchNodes - 1)) || shape[0] % batchNodes != 0)

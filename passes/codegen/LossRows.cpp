@@ -3,11 +3,13 @@
 // Sixteen rows together: (max, sum of exponentials) of each row and vocabulary segment go to scratch, with rows in the
 // lanes; what follows of a row's few numbers is then one vector for all.
 //   spec      vocabulary, segment (elements of a vocabulary segment), segments, gradient (1: logits become their
-//             gradients), grain (rows per workgroup)
+//             gradients), bf16 (1: the gradients go elsewhere, in bf16), grain (rows per workgroup)
 //   scalars   rows
-//   buffers   logits [rows, V], labels [rows], loss of each row, 1.0 or 0.0 for each row that counts or does not
+//   buffers   logits [rows, V], labels [rows], loss of each row, 1.0 or 0.0 for each row that counts or does not; with
+//             bf16 the gradients [rows, V]
 //   scratch   LossScratch
 #include "passes/LossScratch.h"
+#include "passes/codegen/BF16.h"
 #include "passes/codegen/EmitPolicy.h"
 #include "passes/codegen/KernelFamily.h"
 #include "passes/codegen/Spec.h"
@@ -23,8 +25,8 @@ class LossRows {
 public:
   LossRows(KernelBuilder &b, DictionaryAttr spec)
       : b(b), p(b), vocabulary(specInt(spec, "vocabulary")), length(specInt(spec, "segment")),
-        segments(specInt(spec, "segments")), gradient(specInt(spec, "gradient")), grain(specInt(spec, "grain")),
-        at{segments} {}
+        segments(specInt(spec, "segments")), gradient(specInt(spec, "gradient")), bf16(specInt(spec, "bf16")),
+        grain(specInt(spec, "grain")), at{segments} {}
 
   void emit() {
     auto [lo, hi] = b.ownRange(b.scalar(0), b.i64(grain));
@@ -54,18 +56,26 @@ private:
     b.storeLanes(part(at.rowMaxima()), total.max);
     b.storeLanes(part(at.reciprocals()), b.div(b.lanes(1.0), total.sum));
     forRows(first, count, [&](Val row, Address logits, Val label) {
+      Val begin = b.imul(b.iadd(first, row), vocabulary); // of the row's gradients
       b.ifElse(
           isValid(label),
           [&] {
-            differentiate(row, logits, label);
+            differentiate(row, logits, label, begin);
             return Vals();
           },
           [&] {
             b.forLanes(b.i64(0), b.i64(vocabulary),
-                       [&](Val v, Val tail) { b.storeLanes(b.at(logits, v), b.lanes(0.0), tail); });
+                       [&](Val v, Val tail) { storeGradients(b.iadd(begin, v), b.lanes(0.0), tail); });
             return Vals();
           });
     });
+  }
+
+  void storeGradients(Val element, Val gradients, Val mask) {
+    if (bf16)
+      storeBF16Lanes(b, b.at(b.buffer(4), element, 2), roundToBF16(b, gradients), mask);
+    else
+      b.storeLanes(b.at(b.buffer(0), element), gradients, mask);
   }
 
   Address part(int64_t floats) { return b.scratch(floats * 4); }
@@ -122,21 +132,21 @@ private:
     return load(b.i64(0));
   }
 
-  void differentiate(Val row, Address logits, Val label) {
+  void differentiate(Val row, Address logits, Val label, Val begin) {
     Val max = b.broadcast(b.at(part(at.rowMaxima()), row)), labels = b.splat(label);
     Val reciprocal = b.broadcast(b.at(part(at.reciprocals()), row));
     b.forLanes(b.i64(0), b.i64(vocabulary), [&](Val v, Val mask) {
-      Address place = b.at(logits, v);
       Val index = b.ir().CreateAdd(b.splat(b.ir().CreateTrunc(v, b.i32Type())), b.laneIndex());
       Val isLabel = b.ir().CreateICmpEQ(index, labels);
-      b.storeLanes(place, train::logitGradient(p, b.loadLanes(place, mask), max, reciprocal, isLabel), mask);
+      Val logit = b.loadLanes(b.at(logits, v), mask);
+      storeGradients(b.iadd(begin, v), train::logitGradient(p, logit, max, reciprocal, isLabel), mask);
     });
   }
 
   KernelBuilder &b;
   EmitPolicy p;
   int64_t vocabulary, length, segments;
-  bool gradient;
+  bool gradient, bf16;
   int64_t grain;
   LossScratch at;
 };

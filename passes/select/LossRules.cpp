@@ -31,8 +31,12 @@ public:
     ArrayRef<int64_t> shape = cast<RankedTensorType>(x.getType()).getShape();
     samples = shape[0], positions = shape[1], channels = shape[2];
     vocabulary = cast<RankedTensorType>(weight.getType()).getShape()[0];
+    bf16 = cast<RankedTensorType>(x.getType()).getElementType().isBF16();
+    auto order = op->getAttrOfType<train::BF16OrderAttr>("bf16_order");
+    blocks = order && order.getValue() == train::BF16Order::Blocks;
     chooseChunks();
-    logits = addTemp(chunk * vocabulary), losses = addTemp(tokens()), counts = addTemp(tokens());
+    logits = gradients = addTemp(chunk * vocabulary * 4), losses = addTemp(tokens() * 4),
+    counts = addTemp(tokens() * 4);
   }
 
   void forward() {
@@ -45,10 +49,12 @@ public:
 
   // `weightAccumulator`: its operand, or -1. One node only.
   void backward(int64_t weightAccumulator) {
+    if (bf16)
+      gradients = addTemp(chunk * vocabulary * 2);
     int64_t nodeTokens = tokens() / nodes * nodesPerChunk, count = nodes / nodesPerChunk;
     int64_t levels = llvm::Log2_64_Ceil(count), firstPending = int64_t(plan.temps.size());
     for (int64_t level = 0; level < levels; ++level)
-      addTemp(vocabulary * channels);
+      addTemp(vocabulary * channels * 4);
     for (int64_t node = 0; node < count; ++node) {
       bool last = node == count - 1;
       int64_t merges = llvm::countr_one(uint64_t(node)); // pending subtrees 0..merges-1 are complete
@@ -100,42 +106,45 @@ public:
 private:
   int64_t tokens() const { return samples * positions; }
 
-  // Whole batch nodes while they fit, else equal parts of one node where its tokens divide.
+  // Whole batch nodes while they fit, else equal parts of one node where its tokens divide. The weight's gradient takes
+  // bf16 terms in pairs or in blocks, which begin anew with each sample: none may lie in two chunks.
   void chooseChunks() {
     int64_t fits = std::clamp<int64_t>(kLogitBytes / (4 * vocabulary), 16, kMostTokens), node = tokens() / nodes;
     while (nodes % (2 * nodesPerChunk) == 0 && 2 * nodesPerChunk * node <= fits)
       nodesPerChunk *= 2;
     int64_t parts = llvm::divideCeil(node, fits);
+    bool evenBlocks = positions % 32 == 0 || node == positions;
+    int64_t unit = !bf16 ? 1 : !blocks ? 2 : evenBlocks ? 32 : positions;
     for (int64_t more = parts; more <= 2 * parts; ++more)
-      if (node % more == 0) {
+      if (node % more == 0 && node / more % unit == 0) {
         parts = more;
         break;
       }
-    chunk = nodesPerChunk * llvm::divideCeil(node, parts);
+    chunk = nodesPerChunk * std::min<int64_t>(node, llvm::alignTo(llvm::divideCeil(node, parts), unit));
   }
 
-  int64_t addTemp(int64_t floats) {
-    plan.temps.push_back(floats * 4);
+  int64_t addTemp(int64_t bytes) {
+    plan.temps.push_back(bytes);
     return int64_t(plan.temps.size()) - 1;
   }
   void set(Launch &launch, ArrayRef<std::pair<StringRef, int64_t>> spec) {
     for (auto [name, value] : spec)
       launch.spec.push_back(b.getNamedAttr(name, b.getI64IntegerAttr(value)));
   }
-  void add(const GemmShape &shape, ArrayRef<Argument> arguments) {
+  void add(GemmShape shape, ArrayRef<Argument> arguments) {
+    shape.bf16 = bf16;
     Launch launch = gemmLaunch(context, shape, target);
     launch.arguments.assign(arguments.begin(), arguments.end());
     plan.launches.push_back(std::move(launch));
   }
-  Argument tokensOf(ArgumentKind kind, int64_t index, int64_t token, int64_t elements) const {
-    return {kind, index, token * elements * 4};
+  Argument tokensOf(ArgumentKind kind, int64_t index, int64_t token, int64_t elements, int64_t bytes = 4) const {
+    return {kind, index, token * elements * bytes};
   }
+  Argument xOf(int64_t token) const { return tokensOf(ArgumentKind::Operand, 0, token, channels, bf16 ? 2 : 4); }
 
   void logitsOf(int64_t token, int64_t count) {
     add({train::ContractForm::NT, count, vocabulary, {channels}, {0, channels}},
-        {tokensOf(ArgumentKind::Operand, 0, token, channels),
-         {ArgumentKind::Operand, 1},
-         {ArgumentKind::Temp, logits}});
+        {xOf(token), {ArgumentKind::Operand, 1}, {ArgumentKind::Temp, logits}});
   }
 
   void rowsOf(int64_t token, int64_t count, bool gradient) {
@@ -146,12 +155,15 @@ private:
                  {"segment", segmentLength()},
                  {"segments", vocabularySegments},
                  {"gradient", gradient},
+                 {"bf16", gradient && bf16},
                  {"grain", grain}});
     launch.scalars = {count};
     launch.arguments = {{ArgumentKind::Temp, logits},
                         tokensOf(ArgumentKind::Operand, 2, token, 1),
                         tokensOf(ArgumentKind::Temp, losses, token, 1),
                         tokensOf(ArgumentKind::Temp, counts, token, 1)};
+    if (gradient && bf16)
+      launch.arguments.push_back({ArgumentKind::Temp, gradients});
     launch.workgroups = llvm::divideCeil(count, grain);
     launch.scratchBytes = LossScratch{vocabularySegments}.bytes();
     launch.flops = count * vocabulary * (gradient ? 8 : 4);
@@ -167,15 +179,16 @@ private:
       segments.append(
           {std::min(segment * segmentLength(), vocabulary), std::min((segment + 1) * segmentLength(), vocabulary)});
     add({train::ContractForm::NN, count, channels, {vocabulary}, segments},
-        {{ArgumentKind::Temp, logits}, {ArgumentKind::Operand, 1}, tokensOf(ArgumentKind::Result, 2, token, channels)});
+        {{ArgumentKind::Temp, gradients},
+         {ArgumentKind::Operand, 1},
+         tokensOf(ArgumentKind::Result, 2, token, channels)});
   }
 
   void dweightOf(int64_t token, int64_t count, bool continues, Argument from, Argument to) {
     SmallVector<int64_t> segments;
     for (int64_t node = 0; node < nodesPerChunk; ++node)
       segments.append({count / nodesPerChunk * node, count / nodesPerChunk * (node + 1)});
-    SmallVector<Argument> arguments = {{ArgumentKind::Temp, logits},
-                                       tokensOf(ArgumentKind::Operand, 0, token, channels)};
+    SmallVector<Argument> arguments = {{ArgumentKind::Temp, gradients}, xOf(token)};
     if (continues)
       arguments.push_back(from);
     arguments.push_back(to);
@@ -213,6 +226,8 @@ private:
   int64_t samples, positions, channels, vocabulary;
   int64_t nodesPerChunk = 1, chunk; // tokens
   int64_t logits, losses, counts;   // temporaries
+  int64_t gradients;                // of logits: their place, in bf16 one of its own
+  bool bf16, blocks;                // x and weight; the order of their terms
 };
 
 LogicalResult lossRule(Operation *op, const step::TargetInfo &target, KernelPlan &plan) {
@@ -232,7 +247,8 @@ LogicalResult lossGradRule(Operation *op, const step::TargetInfo &target, Kernel
   LossPlan launches(op, loss.getX(), loss.getWeight(), loss.getVocabSegments(), loss.getBatchNodes(), target, plan);
   launches.backward(weightAccumulator);
   launches.sums(lossAccumulator, countAccumulator);
-  plan.inPlace.push_back({2, 0});
+  if (loss.getX().getType() == loss.getDx().getType())
+    plan.inPlace.push_back({2, 0});
   if (weightAccumulator >= 0)
     plan.inPlace.push_back({3, weightAccumulator});
   return success();

@@ -177,24 +177,26 @@ struct LossSize {
   int64_t samples, positions, channels, vocabulary, nodes;
   bool accumulate = false;
   double invalid = 0.3;
+  std::string type = "f32";
 };
 
 void addLoss(std::vector<KernelCase> &cases, const LossSize &s) {
   std::string name = list({s.samples, s.positions, s.channels, s.vocabulary}, "x") + "p" + std::to_string(s.nodes) +
-                     (s.accumulate ? "acc" : "");
-  std::string tokens = list({s.samples, s.positions}, "x"), x = tokens + "x" + std::to_string(s.channels) + "xf32";
-  std::string weight = list({s.vocabulary, s.channels}, "x") + "xf32";
+                     (s.accumulate ? "acc" : "") + (s.type == "f32" ? "" : s.type);
+  std::string tokens = list({s.samples, s.positions}, "x"), x = tokens + "x" + std::to_string(s.channels) + "x";
+  std::string weight = list({s.vocabulary, s.channels}, "x") + "x";
   std::string attributes = "vocab_segments = 8 : i64, batch_nodes = " + std::to_string(s.nodes) + " : i64";
-  std::vector<KernelOperand> operands = {{x}, {weight}, {tokens + "xi32", ids(s.vocabulary, s.invalid)}};
+  std::vector<KernelOperand> operands = {
+      {x + s.type}, {weight + s.type}, {tokens + "xi32", ids(s.vocabulary, s.invalid)}};
   cases.push_back({"Loss" + name, "train.linear_cross_entropy", attributes, operands, {"8xf32", "8xf32"}});
   if (s.accumulate)
-    operands.insert(operands.end(), {{"8xf32"}, {"8xf32"}, {weight}});
+    operands.insert(operands.end(), {{"8xf32"}, {"8xf32"}, {weight + "f32"}});
   std::string present = s.accumulate ? "1, 1, 1" : "0, 0, 0";
   cases.push_back({"LossGrad" + name,
                    "train.linear_cross_entropy_grad",
                    attributes + ", operandSegmentSizes = array<i32: 1, 1, 1, " + present + ">",
                    operands,
-                   {"8xf32", "8xf32", x, weight}});
+                   {"8xf32", "8xf32", x + "f32", weight + "f32"}});
 }
 
 } // namespace
@@ -240,6 +242,26 @@ std::vector<KernelCase> lossCases() {
                                                               {4, 4201, 2, 3, 4},
                                                               {8, 1000, 2, 3, 8}})
     addLoss(cases, size);
+  return cases;
+}
+
+std::vector<KernelCase> bf16LossCases() {
+  std::vector<KernelCase> cases;
+  for (LossSize size : std::initializer_list<LossSize>{{1, 2, 1, 1, 1},
+                                                       {2, 10, 17, 101, 1, true},
+                                                       {2, 10, 17, 101, 2},
+                                                       {4, 64, 33, 257, 4},
+                                                       {3, 34, 40, 130, 1, true},
+                                                       {16, 2, 8, 16, 16},
+                                                       {1, 12, 5, 513, 1, true, 1},
+                                                       // Chunks, as above.
+                                                       {2, 2500, 3, 5, 1, true},
+                                                       {1, 4998, 3, 5, 1},
+                                                       {4, 4202, 2, 3, 4},
+                                                       {8, 1000, 2, 3, 8}}) {
+    size.type = "bf16";
+    addLoss(cases, size);
+  }
   return cases;
 }
 

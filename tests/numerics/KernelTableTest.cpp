@@ -65,6 +65,8 @@ INSTANTIATE_TEST_SUITE_P(Contract, BF16Table, testing::ValuesIn(bf16ContractCase
 INSTANTIATE_TEST_SUITE_P(Contract, BlocksTable, testing::ValuesIn(bf16BlocksCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Fused, BlocksTable, testing::ValuesIn(fusedBlocksCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Loss, KernelTable, testing::ValuesIn(lossCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(LossBF16, KernelTable, testing::ValuesIn(bf16LossCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Loss, BF16Table, testing::ValuesIn(bf16LossCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Attention, KernelTable, testing::ValuesIn(attentionCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Fused, KernelTable, testing::ValuesIn(fusedCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Update, KernelTable, testing::ValuesIn(updateCases()), nameOf);

@@ -22,8 +22,8 @@
 // RUN: recipe-opt --grad --update --precision="keep-fp32=mlp.u?" --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck --check-prefix=KEPT %s
 // RUN: recipe-opt --precision="keep-fp32=mlp.u?" %t | %same_values --fp64 %t -
 // Kept by class, by a list, by globs: nothing is left to cast.
-// RUN: recipe-opt --precision="keep-fp32=matmul" %t | diff %t.plain -
-// RUN: recipe-opt --precision="keep-fp32=loss,*up,mlp.gate,m*p.d*n" %t | diff %t.plain -
+// RUN: recipe-opt --precision="keep-fp32=matmul,elementwise,loss" %t | diff %t.plain -
+// RUN: recipe-opt --precision="keep-fp32=loss,*up,mlp.gate,m*p.d*n,mlp.act" %t | diff %t.plain -
 
 module attributes {train.step = {batch_size = 2, seq_length = 4, global_batch = 2, batch_segments = 1, segments = 2}} {
   train.variable @table : tensor<11x6xf32> parameter {hf_name = "table", init = {normal = 0.02}, decay = true}
@@ -32,14 +32,16 @@ module attributes {train.step = {batch_size = 2, seq_length = 4, global_batch = 
   train.variable @down : tensor<20x6xf32> parameter {hf_name = "down", init = {normal = 0.02}, decay = true}
   train.variable @loss : tensor<8xf32> loss
   train.variable @count : tensor<8xf32> loss
-  // Two bytes for each parameter that is read in bf16, frozen or not; @table is not.
+  // Two bytes for each parameter that is read in bf16, frozen or not.
   // CHECK: train.variable @"adam_v:down"
   // CHECK-NEXT: train.variable @"working:up" : tensor<6x20xbf16> working {of = @up}
   // CHECK-NEXT: train.variable @"working:gate" : tensor<6x20xbf16> working {of = @gate}
   // CHECK-NEXT: train.variable @"working:down" : tensor<20x6xbf16> working {of = @down}
+  // CHECK-NEXT: train.variable @"working:table" : tensor<11x6xbf16> working {of = @table}
   // CHECK-NOT: train.variable
   // CHECK-LABEL: train.graph @train
   // CHECK: %[[TABLE:.+]] = train.read @table
+  // CHECK-NEXT: %[[HEAD:.+]] = train.read @"working:table"
   // CHECK-NEXT: %[[X:.+]] = train.embedding %{{.+}}, %[[TABLE]]
   // One cast for two contractions forward and one backward; the residual takes the value itself.
   // CHECK-NEXT: %[[XB:.+]] = train.cast %[[X]] : (tensor<2x4x6xf32>) -> tensor<2x4x6xbf16> loc("embed/bf16")
@@ -48,19 +50,23 @@ module attributes {train.step = {batch_size = 2, seq_length = 4, global_batch = 
   // CHECK-NEXT: %[[DOWN:.+]] = train.read @"working:down"
   // CHECK-NEXT: %[[U:.+]] = train.contract %[[XB]], %[[UP]]
   // CHECK-SAME: (tensor<2x4x6xbf16>, tensor<6x20xbf16>) -> tensor<2x4x20xf32>
+  // CHECK-NEXT: %[[UB:.+]] = train.cast %[[U]] {{.*}} loc("mlp.up/bf16")
   // CHECK-NEXT: %[[G:.+]] = train.contract %[[XB]], %[[GATE]]
-  // CHECK-NEXT: %[[A:.+]] = train.swiglu %[[G]], %[[U]]
+  // CHECK-NEXT: %[[GB:.+]] = train.cast %[[G]]
+  // What the activation is applied to is kept in bf16, for forward and backward.
+  // CHECK-NEXT: %[[A:.+]] = train.swiglu %[[GB]], %[[UB]] : (tensor<2x4x20xbf16>, tensor<2x4x20xbf16>) -> tensor<2x4x20xf32>
   // CHECK-NEXT: %[[AB:.+]] = train.cast %[[A]]
   // CHECK-NEXT: %[[D:.+]] = train.contract %[[AB]], %[[DOWN]]
-  // CHECK-NEXT: train.add %[[X]], %[[D]]
-  // CHECK-NEXT: %{{.+}}, %{{.+}}, %[[DX:.+]], %{{.+}} = train.linear_cross_entropy_grad %{{.+}}, %[[TABLE]]
+  // CHECK-NEXT: %[[Y:.+]] = train.add %[[X]], %[[D]]
+  // CHECK-NEXT: %[[YB:.+]] = train.cast %[[Y]]
+  // CHECK-NEXT: %{{.+}}, %{{.+}}, %[[DX:.+]], %{{.+}} = train.linear_cross_entropy_grad %[[YB]], %[[HEAD]]
   // CHECK-NEXT: %[[DXB:.+]] = train.cast %[[DX]] {{.*}} loc("head/bf16.2")
   // CHECK: train.backward_begin
   // CHECK-NEXT: %[[DDOWN:.+]] = train.contract %[[AB]], %[[DXB]]
   // CHECK-SAME: (tensor<2x4x20xbf16>, tensor<2x4x6xbf16>) -> tensor<20x6xf32>
   // CHECK-NEXT: train.write @"grad:down", %[[DDOWN]] : tensor<20x6xf32>
   // CHECK-NEXT: %[[DA:.+]] = train.contract %[[DXB]], %[[DOWN]]
-  // CHECK-NEXT: %[[DGATE:.+]], %[[DUP:.+]] = train.swiglu_grad %[[DA]], %[[G]], %[[U]]
+  // CHECK-NEXT: %[[DGATE:.+]], %[[DUP:.+]] = train.swiglu_grad %[[DA]], %[[GB]], %[[UB]]
   // CHECK-NEXT: %[[DGATEB:.+]] = train.cast %[[DGATE]] {{.*}} loc("mlp.act/grad/bf16")
   // CHECK-NEXT: %[[DUPB:.+]] = train.cast %[[DUP]] {{.*}} loc("mlp.act/grad/bf16.1")
   // CHECK-NEXT: train.contract %[[XB]], %[[DUPB]]
