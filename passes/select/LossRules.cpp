@@ -33,7 +33,7 @@ public:
     vocabulary = cast<RankedTensorType>(weight.getType()).getShape()[0];
     bf16 = cast<RankedTensorType>(x.getType()).getElementType().isBF16();
     auto order = op->getAttrOfType<train::BF16OrderAttr>("bf16_order");
-    blocks = order && order.getValue() == train::BF16Order::Blocks;
+    blocks = bf16 && order && order.getValue() == train::BF16Order::Blocks;
     chooseChunks();
     logits = gradients = addTemp(chunk * vocabulary * 4), losses = addTemp(tokens() * 4),
     counts = addTemp(tokens() * 4);
@@ -113,8 +113,7 @@ private:
     while (nodes % (2 * nodesPerChunk) == 0 && 2 * nodesPerChunk * node <= fits)
       nodesPerChunk *= 2;
     int64_t parts = llvm::divideCeil(node, fits);
-    bool evenBlocks = positions % 32 == 0 || node == positions;
-    int64_t unit = !bf16 ? 1 : !blocks ? 2 : evenBlocks ? 32 : positions;
+    int64_t unit = !bf16 ? 1 : !blocks ? 2 : endsBlocks() ? positions : 32;
     for (int64_t more = parts; more <= 2 * parts; ++more)
       if (node % more == 0 && node / more % unit == 0) {
         parts = more;
@@ -122,6 +121,9 @@ private:
       }
     chunk = nodesPerChunk * std::min<int64_t>(node, llvm::alignTo(llvm::divideCeil(node, parts), unit));
   }
+
+  // Whether samples end inside a block of 32 terms, with others behind them.
+  bool endsBlocks() const { return blocks && positions % 32 != 0 && tokens() / nodes != positions; }
 
   int64_t addTemp(int64_t bytes) {
     plan.temps.push_back(bytes);
@@ -132,7 +134,7 @@ private:
       launch.spec.push_back(b.getNamedAttr(name, b.getI64IntegerAttr(value)));
   }
   void add(GemmShape shape, ArrayRef<Argument> arguments) {
-    shape.bf16 = bf16;
+    shape.bf16 = bf16, shape.blocks = blocks;
     Launch launch = gemmLaunch(context, shape, target);
     launch.arguments.assign(arguments.begin(), arguments.end());
     plan.launches.push_back(std::move(launch));
@@ -192,7 +194,9 @@ private:
     if (continues)
       arguments.push_back(from);
     arguments.push_back(to);
-    add({train::ContractForm::TN, vocabulary, channels, {count}, segments, continues}, arguments);
+    GemmShape shape{train::ContractForm::TN, vocabulary, channels, {count}, segments, continues};
+    shape.sample = endsBlocks() ? positions : 0;
+    add(shape, arguments);
   }
 
   // target = pending[terms - 1] + (... + (pending[0] + chain))
@@ -230,8 +234,16 @@ private:
   bool bf16, blocks;                // x and weight; the order of their terms
 };
 
+template <class Op> LogicalResult checkTarget(Op loss, const step::TargetInfo &target) {
+  if (loss.getBf16Order() == train::BF16Order::Blocks && !target.tilesBF16)
+    return loss.emitOpError("bf16 terms in blocks need a target with AMX, got: ") << target.cpu;
+  return success();
+}
+
 LogicalResult lossRule(Operation *op, const step::TargetInfo &target, KernelPlan &plan) {
   auto loss = cast<train::LinearCrossEntropyOp>(op);
+  if (failed(checkTarget(loss, target)))
+    return failure();
   LossPlan launches(op, loss.getX(), loss.getWeight(), loss.getVocabSegments(), loss.getBatchNodes(), target, plan);
   launches.forward();
   launches.sums(-1, -1);
@@ -244,6 +256,8 @@ LogicalResult lossGradRule(Operation *op, const step::TargetInfo &target, Kernel
   int64_t lossAccumulator = loss.getLossAccumulator() ? next++ : -1;
   int64_t countAccumulator = loss.getCountAccumulator() ? next++ : -1;
   int64_t weightAccumulator = loss.getWeightAccumulator() ? next++ : -1;
+  if (failed(checkTarget(loss, target)))
+    return failure();
   LossPlan launches(op, loss.getX(), loss.getWeight(), loss.getVocabSegments(), loss.getBatchNodes(), target, plan);
   launches.backward(weightAccumulator);
   launches.sums(lossAccumulator, countAccumulator);

@@ -178,6 +178,7 @@ struct LossSize {
   bool accumulate = false;
   double invalid = 0.3;
   std::string type = "f32";
+  bool blocks = false; // the order of bf16
 };
 
 void addLoss(std::vector<KernelCase> &cases, const LossSize &s) {
@@ -185,7 +186,8 @@ void addLoss(std::vector<KernelCase> &cases, const LossSize &s) {
                      (s.accumulate ? "acc" : "") + (s.type == "f32" ? "" : s.type);
   std::string tokens = list({s.samples, s.positions}, "x"), x = tokens + "x" + std::to_string(s.channels) + "x";
   std::string weight = list({s.vocabulary, s.channels}, "x") + "x";
-  std::string attributes = "vocab_segments = 8 : i64, batch_nodes = " + std::to_string(s.nodes) + " : i64";
+  std::string attributes = s.blocks ? "bf16_order = #train<bf16_order blocks>, " : "";
+  attributes += "vocab_segments = 8 : i64, batch_nodes = " + std::to_string(s.nodes) + " : i64";
   std::vector<KernelOperand> operands = {
       {x + s.type}, {weight + s.type}, {tokens + "xi32", ids(s.vocabulary, s.invalid)}};
   cases.push_back({"Loss" + name, "train.linear_cross_entropy", attributes, operands, {"8xf32", "8xf32"}});
@@ -245,7 +247,7 @@ std::vector<KernelCase> lossCases() {
   return cases;
 }
 
-std::vector<KernelCase> bf16LossCases() {
+static std::vector<KernelCase> bf16LossCasesIn(bool blocks) {
   std::vector<KernelCase> cases;
   for (LossSize size : std::initializer_list<LossSize>{{1, 2, 1, 1, 1},
                                                        {2, 10, 17, 101, 1, true},
@@ -259,10 +261,13 @@ std::vector<KernelCase> bf16LossCases() {
                                                        {1, 4998, 3, 5, 1},
                                                        {4, 4202, 2, 3, 4},
                                                        {8, 1000, 2, 3, 8}}) {
-    size.type = "bf16";
+    size.type = "bf16", size.blocks = blocks;
     addLoss(cases, size);
   }
   return cases;
 }
+
+std::vector<KernelCase> bf16LossCases() { return bf16LossCasesIn(/*blocks=*/false); }
+std::vector<KernelCase> blocksLossCases() { return bf16LossCasesIn(/*blocks=*/true); }
 
 } // namespace recipe::test

@@ -66,6 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Contract, BlocksTable, testing::ValuesIn(bf16BlocksCase
 INSTANTIATE_TEST_SUITE_P(Fused, BlocksTable, testing::ValuesIn(fusedBlocksCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Loss, KernelTable, testing::ValuesIn(lossCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(LossBF16, KernelTable, testing::ValuesIn(bf16LossCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Loss, BlocksTable, testing::ValuesIn(blocksLossCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Loss, BF16Table, testing::ValuesIn(bf16LossCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Attention, KernelTable, testing::ValuesIn(attentionCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Fused, KernelTable, testing::ValuesIn(fusedCases()), nameOf);

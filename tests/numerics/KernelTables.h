@@ -13,6 +13,7 @@ std::vector<KernelCase> bf16ContractCases();
 std::vector<KernelCase> bf16BlocksCases();
 std::vector<KernelCase> lossCases();
 std::vector<KernelCase> bf16LossCases();
+std::vector<KernelCase> blocksLossCases();
 std::vector<KernelCase> updateCases();
 std::vector<KernelCase> attentionCases();
 std::vector<KernelCase> fusedCases();

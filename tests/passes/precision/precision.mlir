@@ -121,6 +121,8 @@ module attributes {train.step = {batch_size = 2, seq_length = 4, global_batch = 
   // CHECK-LABEL: train.graph @update
   // CHECK: %[[P:.+]], %{{.+}}, %{{.+}} = train.adamw {{.*}} loc("adamw table")
   // CHECK-NEXT: train.write @table
+  // CHECK-NEXT: train.cast %[[P]] {{.*}} loc("working table")
+  // CHECK-NEXT: train.write @"working:table"
   // CHECK-NEXT: train.write @"adam_m:table"
   // CHECK: %[[P:.+]], %{{.+}}, %{{.+}} = train.adamw {{.*}} loc("adamw up")
   // CHECK-NEXT: train.write @up, %[[P]] : tensor<6x20xf32>
@@ -137,5 +139,6 @@ module attributes {train.step = {batch_size = 2, seq_length = 4, global_batch = 
   // CHECK-NEXT: train.write @"working:up", %[[W]]
   // CHECK: train.write @"working:gate"
   // CHECK: train.write @"working:down"
+  // CHECK: train.write @"working:table"
   // CHECK-NEXT: }
 }
