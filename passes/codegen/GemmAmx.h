@@ -61,6 +61,7 @@ private:
   void start(const Tile &tile, Val step);
   void startFromAccumulator(const Tile &tile);
   void addBlocks(const Tile &tile, Val step);
+  void prefetchNext(const Tile &tile, Val k);
   llvm::SmallVector<std::pair<Address, Val>> lhsAhead(const Tile &tile, Val step);
   void finish(const Tile &tile, Val step);
   void end(const Tile &tile, const GemmStepEnd &end);

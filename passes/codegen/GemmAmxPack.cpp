@@ -8,9 +8,6 @@ using namespace llvm;
 
 namespace recipe::codegen {
 
-// How many panels ahead rows of the right operand are fetched.
-static constexpr int64_t kPanelsAhead = 4;
-
 void GemmAmxEmitter::forBlocks(Val length, function_ref<void(Val, bool)> body) {
   Val whole = b.idiv(length, kTerms);
   b.forLoop(b.i64(0), whole, b.i64(1), [&](Val block) { body(block, false); });
@@ -68,8 +65,8 @@ void GemmAmxEmitter::packRhsRows(Address rhs, Val length, Val stride, Address pa
       b.forLoop(0, kSide, 1, [&](Val pair) {
         Val term = b.imul(pair, 2);
         Address row = b.at(from, b.imul(term, stride), 2);
-        for (Val each : {b.i64(0), stride})
-          b.prefetch(b.at(row, b.iadd(each, kPanelsAhead * kExtent), 2));
+        for (int64_t next = kTerms; next < kTerms + 2; ++next) // of the next block
+          b.prefetch(b.at(row, b.imul(stride, next), 2));
         Val terms = isShort ? b.isub(length, b.iadd(firstTerm, term)) : nullptr;
         for (int64_t half = 0; half * kSide < columns; ++half) {
           Val mask = columns - half * kSide >= kSide ? nullptr : b.tailMask(columns - half * kSide);

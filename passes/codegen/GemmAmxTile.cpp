@@ -114,6 +114,21 @@ SmallVector<std::pair<Address, Val>> GemmAmxEmitter::lhsAhead(const Tile &tile, 
   return lines;
 }
 
+// Some rows of C, to the right of the tile: what the next one begins or ends with.
+void GemmAmxEmitter::prefetchNext(const Tile &tile, Val k) {
+  constexpr int64_t kRowsOfBlock = kExtent / kGemmAmxStepRows;
+  for (int64_t i = 0; i < kRowsOfBlock; ++i) {
+    Val row = b.iadd(tile.row, b.iadd(b.imul(k, kRowsOfBlock), i));
+    Val element = b.iadd(b.imul(row, spec.n), b.iadd(tile.column, kExtent));
+    for (int64_t half = 0; half < 2; ++half, element = b.iadd(element, kSide)) {
+      if (epilogue)
+        epilogue->prefetch(element);
+      else
+        prefetchToL2(b, b.at(b.buffer(spec.accumulator ? spec.accumulatorBuffer() : spec.resultBuffer()), element));
+    }
+  }
+}
+
 void GemmAmxEmitter::addBlocks(const Tile &tile, Val step) {
   Val first = b.imul(table.field(step, &GemmStep::packed), kBlockBytes), stride = b.i64(4 * kSide);
   Address left = b.at(b.scratch(spec.packedA), first, 1);
@@ -122,19 +137,27 @@ void GemmAmxEmitter::addBlocks(const Tile &tile, Val step) {
   auto multiplyAdd = [&](int value, int leftTile, int rightTile) {
     b.ir().CreateIntrinsic(Intrinsic::x86_tdpbf16ps, {}, {number(b, value), number(b, leftTile), number(b, rightTile)});
   };
-  b.forLoop(b.i64(0), table.field(step, &GemmStep::rows), b.i64(1), [&](Val k) {
-    Address rows = b.at(left, b.imul(k, kBlockBytes), 1), columns = b.at(right, b.imul(k, kBlockBytes), 1);
-    load(4, rows, stride);
-    load(6, columns, stride);
-    multiplyAdd(0, 4, 6);
-    load(7, b.at(columns, kTileBytes, 1), stride);
-    multiplyAdd(1, 4, 7);
-    load(5, b.at(rows, kTileBytes, 1), stride);
-    multiplyAdd(2, 5, 6);
-    multiplyAdd(3, 5, 7);
-    for (auto &[line, bytes] : ahead)
-      prefetchToL2(b, b.at(line, b.imul(k, bytes), 1));
-  });
+  auto loop = [&](bool fetchesNext) {
+    b.forLoop(b.i64(0), table.field(step, &GemmStep::rows), b.i64(1), [&](Val k) {
+      Address rows = b.at(left, b.imul(k, kBlockBytes), 1), columns = b.at(right, b.imul(k, kBlockBytes), 1);
+      load(4, rows, stride);
+      load(6, columns, stride);
+      multiplyAdd(0, 4, 6);
+      load(7, b.at(columns, kTileBytes, 1), stride);
+      multiplyAdd(1, 4, 7);
+      load(5, b.at(rows, kTileBytes, 1), stride);
+      multiplyAdd(2, 5, 6);
+      multiplyAdd(3, 5, 7);
+      for (auto &[line, bytes] : ahead)
+        prefetchToL2(b, b.at(line, b.imul(k, bytes), 1));
+      if (fetchesNext)
+        prefetchNext(tile, k);
+    });
+    return Vals();
+  };
+  Val usesC = spec.accumulator ? b.ieq(table.field(step, &GemmStep::start), b.i64(GemmStep::Accumulator))
+                               : b.ieq(step, b.i64(int64_t(spec.steps.steps.size()) - 1));
+  b.ifElse(usesC, [&] { return loop(true); }, [&] { return loop(false); });
 }
 
 void GemmAmxEmitter::storeRow(const Tile &tile, Val row, ValRange values) {
