@@ -31,10 +31,4 @@ void GemmEpilogue::store(const Part &part, ValRange values) const {
   });
 }
 
-void GemmEpilogue::prefetch(const Part &part) const {
-  for (int64_t r = 0; r < part.rows; ++r)
-    for (size_t v = 0; v < part.masks.size(); ++v)
-      program.prefetch(b.iadd(b.iadd(b.imul(b.iadd(part.row, r), spec.n), part.column), int64_t(v) * kLanes));
-}
-
 } // namespace recipe::codegen

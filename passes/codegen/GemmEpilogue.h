@@ -20,8 +20,9 @@ public:
     Vals masks;
   };
   void store(const Part &part, ValRange values) const;
-  // The operands of a part that is to be finished soon.
-  void prefetch(const Part &part) const;
+  bool readsElements() const { return program.readsElements(); }
+  // Operands of the vector at that element of C, which is to be finished soon.
+  void prefetch(Val element) const { program.prefetch(element); }
 
 private:
   void storeRow(const Part &part, Val row, ValRange values) const;

@@ -8,9 +8,6 @@ namespace recipe::codegen {
 
 // How far ahead of the chains the rows of a panel are fetched from L2.
 static constexpr int64_t kRowsAhead = 8;
-// Rows of K in a round of the loop. A line of what is ahead is asked for by each round that lies in it: by each row, it
-// took 7 % of the time.
-static constexpr int64_t kUnrolled = 4;
 
 // Levels of one tile first, in their order, then for each tile of the block those that cross groups.
 Address GemmEmitter::levelAt(const Tile &tile, int64_t level) {
@@ -43,12 +40,8 @@ Vals GemmEmitter::loadAccumulator(const Tile &tile) {
   Address from = b.at(b.buffer(spec.accumulatorBuffer()), b.iadd(b.imul(tile.row, spec.n), tile.column));
   Vals values;
   for (int64_t r = 0; r < tile.rows; ++r)
-    for (int64_t v = 0; v < tile.vectors(); ++v) {
-      Address at = b.at(from, r * spec.n + v * kLanes);
-      if (tile.columns == spec.tileColumns()) // the next tile's comes while the chains of this one run
-        b.prefetch(b.at(at, spec.tileColumns()));
-      values.push_back(b.loadLanes(at, columnMask(tile, v)));
-    }
+    for (int64_t v = 0; v < tile.vectors(); ++v)
+      values.push_back(b.loadLanes(b.at(from, r * spec.n + v * kLanes), columnMask(tile, v)));
   return values;
 }
 
@@ -78,23 +71,6 @@ Vals GemmEmitter::startTile(const Tile &tile, Val step) {
             spec.accumulator ? b.ieq(start, b.i64(GemmStep::Continue)) : b.ir().getTrue(),
             [&] { return loadLevel(tile, spec.steps.restLevel()); }, [&] { return loadAccumulator(tile); });
       });
-}
-
-// Where the next row of tiles will read the left operand, row by row, spread over the panels of this one.
-SmallVector<Address> GemmEmitter::lhsAhead(const Tile &tile, Val step) {
-  SmallVector<Address> streams;
-  if (spec.packsLhs || spec.form == GemmForm::TN)
-    return streams;
-  Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
-  Val stride = table.lhsStride(pair);
-  int64_t panels = spec.blockColumns / spec.tileColumns();
-  int64_t count = std::min<int64_t>((spec.tileRows + panels - 1) / panels, 4);
-  for (int64_t i = 0; i < count; ++i) {
-    Val row = b.iadd(tile.row, b.iadd(b.imul(tile.panel, count), spec.tileRows + i));
-    Val first = b.iadd(b.imul(b.imin(row, b.i64(spec.m - 1)), stride), begin);
-    streams.push_back(b.at(operand(0, pair), first, spec.operandBytes()));
-  }
-  return streams;
 }
 
 GemmEmitter::Side GemmEmitter::rhsOf(const Tile &tile, Val step) {
@@ -143,7 +119,7 @@ Val GemmEmitter::multiplyAdd(Val factor, Val rhs, Val chain) {
 Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
   Type *word = spec.operands == GemmOperands::Pairs ? b.i32Type() : b.f32Type();
   Side left = lhsOf(tile, step), right = rhsOf(tile, step);
-  SmallVector<Address> ahead = lhsAhead(tile, step);
+  SmallVector<Stream> ahead = streamsAhead(tile, step);
   // `part`: number of the row in its round, which asks for that part of the lines ahead.
   auto advance = [&](Val k, ValRange chains, bool single, size_t part) {
     Vals rhs, next;
@@ -153,7 +129,7 @@ Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
     for (int64_t v = 0; v < tile.vectors(); ++v)
       b.prefetch(b.at(b.at(row, b.imul(right.kStride, kRowsAhead)), v * kLanes));
     for (size_t i = part; i < ahead.size(); i += size_t(kUnrolled))
-      b.prefetch(b.at(ahead[i], k));
+      ahead[i](k);
     Address column = b.at(left.begin, b.imul(k, left.kStride));
     for (int64_t r = 0; r < tile.rows; ++r) {
       Address at = b.at(column, b.imul(left.stride, r), left.bytes);
@@ -222,11 +198,7 @@ void GemmEmitter::finishTile(const Tile &tile, Val step, ValRange values) {
 }
 
 void GemmEmitter::emitTile(const Tile &tile, Val firstStep, Val endStep) {
-  auto one = [&](Val step) {
-    if (epilogue)
-      b.ifThen(isLast(step), [&] { epilogue->prefetch({tile.rows, tile.row, tile.column, columnMasks(tile)}); });
-    finishTile(tile, step, chainTile(tile, step, startTile(tile, step)));
-  };
+  auto one = [&](Val step) { finishTile(tile, step, chainTile(tile, step, startTile(tile, step))); };
   if (spec.steps.oneStepEach())
     one(firstStep);
   else

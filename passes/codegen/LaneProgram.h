@@ -11,6 +11,7 @@
 #define PASSES_CODEGEN_LANEPROGRAM_H
 
 #include "passes/codegen/LaneRules.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Error.h"
 #include <optional>
 
@@ -31,6 +32,8 @@ public:
   // Loads, computes and stores; all loads come before all stores.
   void run(ValRange given, const Place &place) const;
 
+  // `run` reads buffers of one value per element.
+  bool readsElements() const { return llvm::is_contained(inputs, 0); }
   // Asks for the lines of cache that `run` will read.
   void prefetch(Val element) const;
   // The buffer may be the memory of any result.

@@ -1,0 +1,55 @@
+// What the chains of a tile ask for ahead of time. Memory is 200 ns away and a core waits for 16 lines at most, those
+// of the panel among them: so what lies far away is asked for line by line, spread over a step, not all at once.
+#include "passes/codegen/GemmEpilogue.h"
+
+using namespace llvm;
+
+namespace recipe::codegen {
+
+// Where the next row of tiles will read the left operand, row by row, spread over the panels of this one.
+void GemmEmitter::addLhsAhead(const Tile &tile, Val step, SmallVectorImpl<Stream> &streams) {
+  Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
+  Val stride = table.lhsStride(pair);
+  int64_t panels = spec.blockColumns / spec.tileColumns();
+  int64_t count = std::min<int64_t>((spec.tileRows + panels - 1) / panels, 2 * kUnrolled);
+  for (int64_t i = 0; i < count; ++i) {
+    Val row = b.iadd(tile.row, b.iadd(b.imul(tile.panel, count), spec.tileRows + i));
+    Val first = b.iadd(b.imul(b.imin(row, b.i64(spec.m - 1)), stride), begin);
+    Address from = b.at(operand(0, pair), first, spec.operandBytes());
+    streams.push_back([this, from](Val k) { b.prefetch(b.at(from, k)); });
+  }
+}
+
+// The vectors of a tile's part of C, one after the other through the first three quarters of the step; not wanted: the
+// first, again and again.
+GemmEmitter::Stream GemmEmitter::vectorsAhead(const Tile &tile, Val step, Val wanted,
+                                              std::function<void(Val element)> ask) {
+  constexpr int64_t kShift = 16;
+  int64_t vectors = tile.vectors(), last = tile.rows * vectors - 1;
+  Val rows = b.imax(table.field(step, &GemmStep::rows), b.i64(kUnrolled));
+  Val ofRow = b.ir().CreateUDiv(b.i64((last << kShift) / 3 * 4), rows); // vectors for a row of K, in 1/2^16
+  ofRow = b.select(wanted, ofRow, b.i64(0));
+  Val first = b.iadd(b.imul(tile.row, spec.n), tile.column);
+  return [=](Val k) {
+    Val number = b.imin(b.ir().CreateLShr(b.imul(k, ofRow), kShift), b.i64(last));
+    Val row = b.idiv(number, vectors), vector = b.isub(number, b.imul(row, vectors));
+    ask(b.iadd(first, b.iadd(b.imul(row, spec.n), b.imul(vector, kLanes))));
+  };
+}
+
+SmallVector<GemmEmitter::Stream> GemmEmitter::streamsAhead(const Tile &tile, Val step) {
+  SmallVector<Stream> streams;
+  if (!spec.packsLhs && spec.form != GemmForm::TN)
+    addLhsAhead(tile, step, streams);
+  if (spec.accumulator && tile.columns == spec.tileColumns()) { // of the next tile
+    Val starts = b.ieq(table.field(step, &GemmStep::start), b.i64(GemmStep::Accumulator));
+    streams.push_back(vectorsAhead(tile, step, starts, [this](Val element) {
+      b.prefetch(b.at(b.buffer(spec.accumulatorBuffer()), b.iadd(element, spec.tileColumns())));
+    }));
+  }
+  if (epilogue && epilogue->readsElements())
+    streams.push_back(vectorsAhead(tile, step, isLast(step), [this](Val element) { epilogue->prefetch(element); }));
+  return streams;
+}
+
+} // namespace recipe::codegen
