@@ -6,6 +6,7 @@
 #define PASSES_ATTENTIONSHAPE_H
 
 #include "dialects/step/TargetInfo.h"
+#include <algorithm>
 #include <cstdint>
 
 namespace recipe {
@@ -15,17 +16,21 @@ struct AttentionShape {
   bool dropout, backward;
   int64_t tileRows, tileVectors; // register tile: rows x (vectors * 16 lanes)
 
-  static void chooseTile(const step::TargetInfo &target, int64_t &rows, int64_t &vectors) {
+  // Large tiles pay where rows are long: on the diagonal they compute more in vain.
+  void chooseTile(const step::TargetInfo &target) {
     bool wide = target.vectorBits >= 512 && target.vectorRegisters >= 32;
-    rows = wide ? 8 : 6;
-    vectors = wide ? 2 : 1;
+    tileRows = !wide ? 6 : positions >= 512 ? 14 : 8;
+    if (!backward)
+      tileRows = std::min(tileRows, positions);
+    tileVectors = wide ? 2 : 1;
   }
 
   static int64_t roundUp(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
   int64_t group() const { return heads / kvHeads; }
   int64_t panelWidth() const { return 16 * tileVectors; }
-  int64_t block() const { return 4 * tileRows; } // query rows at a time
+  int64_t block() const { return 4 * tileRows; }                               // query rows at a time
+  int64_t rowTiles() const { return roundUp(positions, tileRows) / tileRows; } // forward
   int64_t keyPanels() const { return roundUp(positions, panelWidth()) / panelWidth(); }
   int64_t sizePanels() const { return roundUp(size, panelWidth()) / panelWidth(); }
   int64_t paddedSize() const { return sizePanels() * panelWidth(); }
@@ -43,14 +48,15 @@ struct AttentionShape {
   // Scratch, in floats; each part starts at a multiple of 16.
   int64_t transposedFloats() const { return keyPanels() * size * panelWidth() + 16; }        // [panel of keys][e][key]
   int64_t rowPanelFloats() const { return sizePanels() * paddedKeys() * panelWidth() + 16; } // [panel of e][key][e]
-  int64_t rowBlockFloats() const { return block() * paddedSize(); }
-  int64_t scoreFloats() const { return block() * scoreStride(); }
-  int64_t statFloats() const { return roundUp(block(), 16); }
+  int64_t scoreRows() const { return backward ? block() : tileRows; } // rows whose scores exist at a time
+  int64_t rowBlockFloats() const { return scoreRows() * paddedSize(); }
+  int64_t scoreFloats() const { return scoreRows() * scoreStride(); }
+  int64_t statFloats() const { return roundUp(scoreRows(), 16); }
   int64_t sumFloats() const { return paddedKeys() * paddedSize(); }
 
   struct Layout {
     int64_t keysTransposed, valuesTransposed, rowPanels, queries, outputGradients, scores, gradients, weights, stats,
-        deltas, keySums, valueSums, pending, total;
+        maxima, deltas, keySums, valueSums, pending, total;
   };
   Layout layout() const {
     Layout at{};
@@ -66,6 +72,8 @@ struct AttentionShape {
     place(at.queries, rowBlockFloats());
     place(at.scores, scoreFloats());
     place(at.stats, statFloats());
+    if (!backward)
+      place(at.maxima, tileRows * 16);
     if (backward) {
       place(at.outputGradients, rowBlockFloats());
       place(at.gradients, scoreFloats());

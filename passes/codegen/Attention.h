@@ -37,16 +37,24 @@ private:
   Address part(int64_t floats) { return b.scratch(floats * 4); }
 
   // AttentionTiles.cpp
-  void prefetchRow(Rows from, Val row);                   // may lie beyond the tensor
-  void packTransposed(Rows from, int64_t to);             // [panel of keys][e][key], keys beyond T zero
-  void packRowPanels(Rows from, int64_t to);              // [panel of e][key][e], beyond T and E zero
+  void prefetchRow(Rows from, Val row);             // may lie beyond the tensor
+  void packPanel(Rows from, Val panel, int64_t to); // one of [panel of keys][e][key], keys beyond T zero
+  // [panel of e][key][e] of `count` keys (fewer at the end), beyond E zero.
+  void packRows(Rows from, Val firstKey, int64_t count, int64_t to);
+  void packRowTile(Rows from, Val firstRow, int64_t to);  // [tile rows][padded E], beyond E zero
   void packRowBlock(Rows from, Val firstRow, int64_t to); // [block][padded E], beyond T and E zero
+  Val tileBegin(Val tile);                                // first row of a forward tile
+  Val lanesUpTo(Val last);                                // <16 x i1>: lanes 0..last on
+  int64_t scoreUnroll() const { return spec.size % 8 == 0 ? 8 : 1; }
   // [r][v] = chain over k in [lo, hi) of left[r * leftStride + k] * panel[k][v], for `vectors` of the panel's vectors.
-  Vals chainRows(Address left, int64_t leftStride, Address panel, int64_t vectors, Val lo, Val hi);
+  Vals chainRows(Address left, int64_t leftStride, Address panel, int64_t vectors, Val lo, Val hi, int64_t unroll);
   // values[r][v] = chain over i in [lo, hi) of left[i * leftStride + r] * right[i * paddedSize + v], continuing.
   Vals chainColumns(Address left, Address right, Val lo, Val hi, Vals values);
-  // out[row] = (chain over keys up to each row's diagonal of weights * panel) handed to `store` by rows.
-  using StoreRow = llvm::function_ref<void(Val rowInBlock, Val row, Val column, Val value, Val mask)>;
+  // Chains over keys up to each row's diagonal of weights * panel, handed to `store` vector by vector: of a tile whose
+  // first row is `row`, and of a block's tiles.
+  using StoreTileRow = llvm::function_ref<void(int64_t rowInTile, Val column, Val value, Val mask)>;
+  void chainTileKeys(Val row, Address weights, int64_t panels, StoreTileRow store);
+  using StoreRow = llvm::function_ref<void(Val row, Val column, Val value, Val mask)>;
   void chainKeys(Val firstRow, int64_t weights, int64_t panels, StoreRow store);
   // scores[i][j] = (chain over e) * factor (null: none) for the block's rows against all keys up to its last diagonal.
   void scoreBlock(int64_t rows, int64_t transposed, Val firstRow, int64_t to, Val factor);
@@ -56,9 +64,21 @@ private:
   // <16 x i1>: which attention weights of keys firstKey.. the dropout draw keeps.
   Val keptLanes(Val sample, Val head, Val row, Val firstKey);
 
+  // AttentionForward.cpp
+  struct ForwardRows {
+    Val sample, head;
+    Address maxOut, sumOut; // of row 0
+  };
+  void scoreTile(Val firstRow, Address maxOut);
+  void softmaxTile(Val firstRow, const ForwardRows &rows, llvm::function_ref<void(Val row)> prefetch);
+
   // AttentionBackward.cpp
-  void emitQueryHead(Val sample, Val queryHead);
-  void backwardRows(Val sample, Val head, Val firstRow);
+  struct BackwardRows {
+    Rows outputGradients, queries, keys, values, outputs, dq;
+    void prefetch(AttentionEmitter &emitter, Val row) const;
+  };
+  void emitQueryHead(Val sample, Val kvHead, Val queryHead);
+  void backwardRows(Val sample, Val head, Val firstRow, const BackwardRows &rows);
   void sumQueries(Val firstRow, int64_t left, int64_t right, int64_t sums);
   void mergeGroup(Val headInGroup, int64_t sums, Val factor, int64_t pending);
   void storeSums(Rows to, int64_t sums, Val factor, int64_t pending);

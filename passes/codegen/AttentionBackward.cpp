@@ -7,13 +7,9 @@ namespace recipe::codegen {
 
 void AttentionEmitter::emitBackward() {
   Val sample = b.idiv(b.workgroup(), spec.kvHeads), kvHead = b.irem(b.workgroup(), spec.kvHeads);
-  Rows keys = rowsOf(2, sample, kvHead, spec.kvHeads);
-  packTransposed(keys, at.keysTransposed);
-  packTransposed(rowsOf(3, sample, kvHead, spec.kvHeads), at.valuesTransposed);
-  packRowPanels(keys, at.rowPanels);
   int64_t valuePending = at.pending + spec.groupLevels() * spec.sumFloats();
   b.forLoop(0, spec.group(), 1, [&](Val headInGroup) {
-    emitQueryHead(sample, b.iadd(b.imul(kvHead, spec.group()), headInGroup));
+    emitQueryHead(sample, kvHead, b.iadd(b.imul(kvHead, spec.group()), headInGroup));
     if (spec.group() > 1) {
       mergeGroup(headInGroup, at.keySums, b.lanes(spec.scale), at.pending);
       mergeGroup(headInGroup, at.valueSums, nullptr, valuePending);
@@ -23,37 +19,54 @@ void AttentionEmitter::emitBackward() {
   storeSums(rowsOf(9, sample, kvHead, spec.kvHeads), at.valueSums, nullptr, valuePending);
 }
 
-// dq of one query head, and its dk and dv in keySums and valueSums (dk not yet times scale).
-void AttentionEmitter::emitQueryHead(Val sample, Val head) {
+// dq of one query head, and its dk and dv in keySums and valueSums (dk not yet times scale). Keys and values are packed
+// when the diagonal reaches them, in the group's later heads again.
+void AttentionEmitter::emitQueryHead(Val sample, Val kvHead, Val head) {
+  BackwardRows rows{rowsOf(0, sample, head, spec.heads),     rowsOf(1, sample, head, spec.heads),
+                    rowsOf(2, sample, kvHead, spec.kvHeads), rowsOf(3, sample, kvHead, spec.kvHeads),
+                    rowsOf(4, sample, head, spec.heads),     rowsOf(7, sample, head, spec.heads)};
   b.forLoop(0, spec.sumFloats(), kLanes, [&](Val i) {
     b.storeLanes(b.at(part(at.keySums), i), b.lanes(0.0));
     b.storeLanes(b.at(part(at.valueSums), i), b.lanes(0.0));
   });
-  Rows dq = rowsOf(7, sample, head, spec.heads);
-  b.forLoop(0, spec.positions, spec.block(), [&](Val firstRow) {
-    packRowBlock(rowsOf(1, sample, head, spec.heads), firstRow, at.queries);
-    packRowBlock(rowsOf(0, sample, head, spec.heads), firstRow, at.outputGradients);
+  b.forLoop(0, std::min(spec.block(), spec.positions), 1, [&](Val row) { rows.prefetch(*this, row); });
+  b.forLoop(b.i64(0), b.i64(spec.positions), b.i64(spec.block()), {b.i64(0)}, [&](Val firstRow, ValRange packed) {
+    Val end = b.imin(b.iadd(firstRow, spec.block()), b.i64(spec.positions));
+    Vals panels = b.whileLoop(
+        packed, [&](ValRange now) { return b.ilt(b.imul(now[0], spec.panelWidth()), end); },
+        [&](ValRange now) {
+          packPanel(rows.keys, now[0], at.keysTransposed);
+          packPanel(rows.values, now[0], at.valuesTransposed);
+          packRows(rows.keys, b.imul(now[0], spec.panelWidth()), spec.panelWidth(), at.rowPanels);
+          return Vals{b.iadd(now[0], 1)};
+        });
+    packRowBlock(rows.queries, firstRow, at.queries);
+    packRowBlock(rows.outputGradients, firstRow, at.outputGradients);
     scoreBlock(at.queries, at.keysTransposed, firstRow, at.scores, b.lanes(spec.scale));
     scoreBlock(at.outputGradients, at.valuesTransposed, firstRow, at.gradients, nullptr);
-    backwardRows(sample, head, firstRow);
-    chainKeys(firstRow, at.gradients, at.rowPanels, [&](Val, Val row, Val column, Val value, Val mask) {
-      b.storeLanes(b.at(b.at(dq.base, b.imul(row, dq.stride)), column), b.mul(value, b.lanes(spec.scale)), mask);
+    backwardRows(sample, head, firstRow, rows);
+    chainKeys(firstRow, at.gradients, at.rowPanels, [&](Val row, Val column, Val value, Val mask) {
+      b.storeLanes(b.at(b.at(rows.dq.base, b.imul(row, rows.dq.stride)), column), b.mul(value, b.lanes(spec.scale)),
+                   mask);
     });
     sumQueries(firstRow, at.gradients, at.queries, at.keySums);
     sumQueries(firstRow, at.weights, at.outputGradients, at.valueSums);
+    return panels;
   });
 }
 
+void AttentionEmitter::BackwardRows::prefetch(AttentionEmitter &emitter, Val row) const {
+  for (const Rows &each : {outputGradients, queries, keys, values, outputs, dq})
+    emitter.prefetchRow(each, row);
+}
+
 // scores become the weights w, gradients become ds.
-void AttentionEmitter::backwardRows(Val sample, Val head, Val firstRow) {
+void AttentionEmitter::backwardRows(Val sample, Val head, Val firstRow, const BackwardRows &rows) {
   Val rowBase = b.imul(b.iadd(b.imul(sample, spec.heads), head), spec.positions);
-  Rows out = rowsOf(4, sample, head, spec.heads);
   Val keepScale = b.lanes(train::dropoutScale(spec.dropoutProbability)), zero = b.lanes(0.0);
-  // In a loop of its own, so that many rows are on their way from memory at a time.
   forBlockRows(firstRow, [&](Val i, Val row) {
     Address dy = b.at(part(at.outputGradients), b.imul(i, spec.paddedSize()));
-    Address o = b.at(out.base, b.imul(row, out.stride));
-    prefetchRow(out, b.iadd(row, spec.block()));
+    Address o = b.at(rows.outputs.base, b.imul(row, rows.outputs.stride));
     Vals dot = b.forLanes(b.i64(0), b.i64(spec.size), {zero}, [&](Val e, Val mask, ValRange carried) {
       return Vals{b.fma(b.loadLanes(b.at(dy, e), mask), b.loadLanes(b.at(o, e), mask), carried[0])};
     });
@@ -65,6 +78,7 @@ void AttentionEmitter::backwardRows(Val sample, Val head, Val firstRow) {
     Val delta = b.broadcast(b.at(part(at.deltas), i)), reciprocal = b.broadcast(b.at(part(at.stats), i));
     Val rowMax = b.broadcast(b.at(b.at(b.buffer(5), rowBase), row));
     Val rowOffset = b.imul(i, spec.scoreStride());
+    rows.prefetch(*this, b.iadd(row, spec.block())); // while exponentials keep the ports busy
     Address scores = b.at(part(at.scores), rowOffset), gradients = b.at(part(at.gradients), rowOffset),
             weights = b.at(part(at.weights), rowOffset);
     b.forLanes(b.i64(0), b.iadd(row, 1), [&](Val j, Val) {

@@ -1,4 +1,8 @@
 // Attention forward: arguments q, k, v, o, row max, row sum.
+//
+// One tile of rows at a time: its scores against all keys up to the diagonal, their maxima while they are in registers,
+// the exponentials, the output. Keys and values are packed when the diagonal reaches them, and what the next tile needs
+// from memory is fetched while this one computes exponentials.
 #include "passes/codegen/Attention.h"
 
 using namespace llvm;
@@ -8,47 +12,107 @@ namespace recipe::codegen {
 void AttentionEmitter::emitForward() {
   Val sample = b.idiv(b.workgroup(), spec.heads), head = b.irem(b.workgroup(), spec.heads);
   Val kvHead = b.idiv(head, spec.group());
-  Rows q = rowsOf(0, sample, head, spec.heads), out = rowsOf(3, sample, head, spec.heads);
-  packTransposed(rowsOf(1, sample, kvHead, spec.kvHeads), at.keysTransposed);
-  packRowPanels(rowsOf(2, sample, kvHead, spec.kvHeads), at.rowPanels);
+  Rows q = rowsOf(0, sample, head, spec.heads), k = rowsOf(1, sample, kvHead, spec.kvHeads),
+       v = rowsOf(2, sample, kvHead, spec.kvHeads), out = rowsOf(3, sample, head, spec.heads);
   Val rowBase = b.imul(b.iadd(b.imul(sample, spec.heads), head), spec.positions);
-  Address maxOut = b.at(b.buffer(4), rowBase), sumOut = b.at(b.buffer(5), rowBase);
-  Val keepScale = b.lanes(train::dropoutScale(spec.dropoutProbability));
+  ForwardRows rows{sample, head, b.at(b.buffer(4), rowBase), b.at(b.buffer(5), rowBase)};
+  int64_t ahead = spec.panelWidth() + spec.tileRows; // the last row of a panel that the next tile may begin
+  b.forLoop(0, std::min(ahead, spec.positions), 1, [&](Val row) { prefetchRow(k, row), prefetchRow(v, row); });
 
-  b.forLoop(0, spec.positions, spec.block(), [&](Val firstRow) {
-    packRowBlock(q, firstRow, at.queries);
-    scoreBlock(at.queries, at.keysTransposed, firstRow, at.scores, b.lanes(spec.scale));
-    auto scoresOf = [&](Val i) { return b.at(part(at.scores), b.imul(i, spec.scoreStride())); };
-    // All maxima come first: in one loop with the sums each row would wait for the one before it.
-    forBlockRows(firstRow, [&](Val i, Val row) {
-      Val lowest = b.lanes(-std::numeric_limits<double>::infinity());
-      Vals highest = b.forLanes(b.i64(0), b.iadd(row, 1), {lowest}, [&](Val j, Val mask, ValRange carried) {
-        Val s = b.loadLanes(b.at(scoresOf(i), j));
-        return Vals{b.max(mask ? b.select(mask, s, lowest) : s, carried[0])};
-      });
-      b.store(b.at(maxOut, row), b.laneMax(highest[0]));
+  b.forLoop(b.i64(0), b.i64(spec.rowTiles()), b.i64(1), {b.i64(0)}, [&](Val tile, ValRange packed) {
+    Val firstRow = tileBegin(tile), lastRow = b.iadd(firstRow, spec.tileRows - 1);
+    Vals panels = b.whileLoop(
+        packed, [&](ValRange now) { return b.ilt(b.imul(now[0], spec.panelWidth()), b.iadd(lastRow, 1)); },
+        [&](ValRange now) {
+          packPanel(k, now[0], at.keysTransposed);
+          packRows(v, b.imul(now[0], spec.panelWidth()), spec.panelWidth(), at.rowPanels);
+          return Vals{b.iadd(now[0], 1)};
+        });
+    packRowTile(q, firstRow, at.queries);
+    scoreTile(firstRow, rows.maxOut);
+    softmaxTile(firstRow, rows, [&](Val row) {
+      prefetchRow(q, b.iadd(row, spec.tileRows)), prefetchRow(out, b.iadd(row, spec.tileRows));
+      prefetchRow(k, b.iadd(row, ahead)), prefetchRow(v, b.iadd(row, ahead));
     });
-    forBlockRows(firstRow, [&](Val i, Val row) {
-      Val rowMax = b.broadcast(b.at(maxOut, row));
-      Vals sums = b.forLanes(b.i64(0), b.iadd(row, 1), {b.lanes(0.0)}, [&](Val j, Val mask, ValRange carried) {
-        Address place = b.at(scoresOf(i), j);
-        Val term = train::softmaxTerm(policy, b.loadLanes(place), rowMax);
-        if (mask)
-          term = b.select(mask, term, b.lanes(0.0));
-        Val weight =
-            spec.dropout ? train::applyDropout(policy, keptLanes(sample, head, row, j), term, keepScale) : term;
-        b.storeLanes(place, weight);
-        return Vals{b.add(carried[0], term)};
-      });
-      Val rowSum = b.laneSum(sums[0]);
-      b.store(b.at(sumOut, row), rowSum);
-      b.store(b.at(part(at.stats), i), b.div(b.f32(1.0), rowSum));
+    chainTileKeys(firstRow, part(at.scores), at.rowPanels, [&](int64_t r, Val column, Val value, Val mask) {
+      Val scaled = b.mul(value, b.broadcast(b.at(part(at.stats), r)));
+      b.storeLanes(b.at(b.at(out.base, b.imul(b.iadd(firstRow, r), out.stride)), column), scaled, mask);
     });
-    chainKeys(firstRow, at.scores, at.rowPanels, [&](Val i, Val row, Val column, Val value, Val mask) {
-      Val scaled = b.mul(value, b.broadcast(b.at(part(at.stats), i)));
-      b.storeLanes(b.at(b.at(out.base, b.imul(row, out.stride)), column), scaled, mask);
-    });
+    return panels;
   });
+}
+
+// Scores of a tile's rows, keys right of the diagonal -inf up to the end of its last vector; the maxima to `maxOut`.
+void AttentionEmitter::scoreTile(Val firstRow, Address maxOut) {
+  int64_t rows = spec.tileRows, width = spec.panelWidth();
+  Val lowest = b.lanes(-std::numeric_limits<double>::infinity());
+  auto maxima = [&](int64_t r) { return b.at(part(at.maxima), r * kLanes); };
+  for (int64_t r = 0; r < rows; ++r)
+    b.storeLanes(maxima(r), lowest);
+  auto panelScores = [&](Val panel, int64_t vectors, bool diagonal) {
+    Val firstKey = b.imul(panel, width);
+    Address right = b.at(part(at.keysTransposed), b.imul(panel, spec.size * width));
+    Vals values =
+        chainRows(part(at.queries), spec.paddedSize(), right, vectors, b.i64(0), b.i64(spec.size), scoreUnroll());
+    for (int64_t r = 0; r < rows; ++r) {
+      Val highest = b.loadLanes(maxima(r));
+      for (int64_t v = 0; v < vectors; ++v) {
+        Val score = b.mul(values[size_t(r * vectors + v)], b.lanes(spec.scale));
+        if (diagonal) // as many lanes as there are keys up to the row
+          score = b.select(lanesUpTo(b.isub(b.iadd(firstRow, r), b.iadd(firstKey, v * kLanes))), score, lowest);
+        b.storeLanes(b.at(b.at(part(at.scores), firstKey), r * spec.scoreStride() + v * kLanes), score);
+        highest = b.max(score, highest);
+      }
+      b.storeLanes(maxima(r), highest);
+    }
+  };
+  Val whole = b.idiv(b.iadd(firstRow, 1), width), end = b.iadd(b.idiv(b.iadd(firstRow, rows - 1), width), 1);
+  b.forLoop(b.i64(0), whole, b.i64(1), [&](Val panel) { panelScores(panel, spec.tileVectors, false); });
+  b.forLoop(whole, end, b.i64(1), [&](Val panel) {
+    scoreVectors(b.isub(b.iadd(firstRow, rows - 1), b.imul(panel, width)), spec.tileVectors,
+                 [&](int64_t vectors) { panelScores(panel, vectors, true); });
+  });
+  for (int64_t r = 0; r < rows; ++r)
+    b.store(b.at(b.at(maxOut, firstRow), r), b.laneMax(b.loadLanes(maxima(r))));
+}
+
+// scores become the weights w; sums and their reciprocals to their places. A few rows at a time: one would wait for its
+// chain of sums, and for its end.
+void AttentionEmitter::softmaxTile(Val firstRow, const ForwardRows &rows, function_ref<void(Val row)> prefetch) {
+  Val keepScale = b.lanes(train::dropoutScale(spec.dropoutProbability));
+  Val end = b.iadd(firstRow, spec.tileRows);
+  auto together = [&](Val first, int64_t count) {
+    Vals maxima, sums(size_t(count), b.lanes(0.0));
+    for (int64_t r = 0; r < count; ++r) {
+      prefetch(b.iadd(b.iadd(firstRow, first), r));
+      maxima.push_back(b.broadcast(b.at(b.at(rows.maxOut, b.iadd(firstRow, first)), r)));
+    }
+    sums = b.forLoop(b.i64(0), end, b.i64(kLanes), sums, [&](Val j, ValRange carried) {
+      Vals next;
+      for (int64_t r = 0; r < count; ++r) {
+        Val row = b.iadd(first, r);
+        Address place = b.at(b.at(part(at.scores), b.imul(row, spec.scoreStride())), j);
+        Val term = train::softmaxTerm(policy, b.loadLanes(place), maxima[size_t(r)]);
+        Val weight = term;
+        if (spec.dropout) {
+          Val kept = keptLanes(rows.sample, rows.head, b.iadd(firstRow, row), j);
+          weight = train::applyDropout(policy, kept, term, keepScale);
+        }
+        b.storeLanes(place, weight);
+        next.push_back(b.add(carried[size_t(r)], term));
+      }
+      return next;
+    });
+    for (int64_t r = 0; r < count; ++r) {
+      Val rowSum = b.laneSum(sums[size_t(r)]);
+      b.store(b.at(b.at(rows.sumOut, b.iadd(firstRow, first)), r), rowSum);
+      b.store(b.at(b.at(part(at.stats), first), r), b.div(b.f32(1.0), rowSum));
+    }
+  };
+  int64_t atOnce = spec.dropout ? 1 : 2, whole = spec.tileRows / atOnce * atOnce;
+  b.forLoop(0, whole, atOnce, [&](Val first) { together(first, atOnce); });
+  if (whole != spec.tileRows)
+    together(b.i64(whole), spec.tileRows - whole);
 }
 
 static Error emitAttention(KernelBuilder &b, mlir::DictionaryAttr spec, mlir::Region &) {

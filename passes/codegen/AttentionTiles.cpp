@@ -19,22 +19,27 @@ AttentionEmitter::Rows AttentionEmitter::rowsOf(unsigned buffer, Val sample, Val
   return {b.at(b.buffer(buffer), offset), stride};
 }
 
+// How far ahead of the chains the rows of a panel are fetched from L2.
+static constexpr int64_t kRowsAhead = 8;
+
 // The rows of one head lie apart in memory, where the processor does not foresee them.
 void AttentionEmitter::prefetchRow(Rows from, Val row) {
   for (int64_t e = 0; e < spec.size; e += kLanes)
     b.prefetch(b.at(b.at(from.base, b.imul(row, from.stride)), e));
 }
 
-void AttentionEmitter::packTransposed(Rows from, int64_t to) {
+void AttentionEmitter::packPanel(Rows from, Val panel, int64_t to) {
   int64_t width = spec.panelWidth(), eight = 8;
   auto *rowType = FixedVectorType::get(b.f32Type(), unsigned(eight));
-  auto blockAt = [&](Val firstKey, Val e, bool wholeKeys, bool wholeE) {
+  Val firstKey = b.imul(panel, width);
+  Address out = b.at(part(to), b.imul(panel, spec.size * width));
+  auto blockAt = [&](Val column, Val e, bool wholeKeys, bool wholeE) {
     SmallVector<Val> rows;
     SmallVector<Constant *> on;
     for (int64_t lane = 0; lane < eight; ++lane)
       on.push_back(b.ir().getInt1(wholeE || lane < spec.size % eight));
     for (int64_t i = 0; i < eight; ++i) {
-      Val key = b.iadd(firstKey, i);
+      Val key = b.iadd(b.iadd(firstKey, column), i);
       Val inside = b.ilt(key, b.i64(spec.positions));
       Address row =
           b.at(b.at(from.base, b.imul(wholeKeys ? key : b.imin(key, b.i64(spec.positions - 1)), from.stride)), e);
@@ -44,44 +49,49 @@ void AttentionEmitter::packTransposed(Rows from, int64_t to) {
       rows.push_back(wholeKeys ? value : b.select(inside, value, Constant::getNullValue(rowType)));
     }
     transpose8x8(b, rows);
-    Val panel = b.idiv(firstKey, width), column = b.irem(firstKey, width);
-    Address out = b.at(part(to), b.iadd(b.imul(panel, spec.size * width), column));
     for (int64_t i = 0; i < (wholeE ? eight : spec.size % eight); ++i)
-      b.store(b.at(out, b.imul(b.iadd(e, i), width)), rows[size_t(i)]);
+      b.store(b.at(b.at(out, column), b.imul(b.iadd(e, i), width)), rows[size_t(i)]);
   };
-  auto keys = [&](Val firstKey, bool whole) {
-    for (int64_t i = 0; i < eight && whole; ++i)
-      prefetchRow(from, b.iadd(firstKey, 2 * eight + i));
-    int64_t wholeE = spec.size / eight * eight;
-    b.forLoop(b.i64(0), b.i64(wholeE), b.i64(eight), [&](Val e) { blockAt(firstKey, e, whole, true); });
-    if (wholeE != spec.size)
-      blockAt(firstKey, b.i64(wholeE), whole, false);
+  auto keys = [&](bool whole) {
+    b.forLoop(0, width, eight, [&](Val column) {
+      int64_t wholeE = spec.size / eight * eight;
+      b.forLoop(b.i64(0), b.i64(wholeE), b.i64(eight), [&](Val e) { blockAt(column, e, whole, true); });
+      if (wholeE != spec.size)
+        blockAt(column, b.i64(wholeE), whole, false);
+    });
   };
-  int64_t wholeKeys = spec.positions / eight * eight;
-  b.forLoop(0, wholeKeys, eight, [&](Val key) { keys(key, true); });
-  b.forLoop(wholeKeys, spec.keyPanels() * width, eight, [&](Val key) { keys(key, false); });
+  if (spec.positions % width == 0)
+    return keys(true);
+  b.ifElse(
+      b.ilt(b.iadd(firstKey, width - 1), b.i64(spec.positions)), [&] { return keys(true), Vals(); },
+      [&] { return keys(false), Vals(); });
 }
 
-void AttentionEmitter::packRowPanels(Rows from, int64_t to) {
+void AttentionEmitter::packRows(Rows from, Val firstKey, int64_t count, int64_t to) {
   int64_t width = spec.panelWidth(), panelFloats = spec.paddedKeys() * width;
-  b.forLoop(0, spec.positions, 1, [&](Val key) {
+  Val end = b.imin(b.iadd(firstKey, count), b.i64(spec.positions));
+  b.forLoop(firstKey, end, b.i64(1), [&](Val key) {
     for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
       Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(std::max<int64_t>(spec.size - e, 0));
       Val value = b.loadLanes(b.at(b.at(from.base, b.imul(key, from.stride)), e), mask);
       b.storeLanes(b.at(b.at(part(to), e / width * panelFloats + e % width), b.imul(key, width)), value);
     }
   });
-  b.forLoop(spec.positions, spec.paddedKeys(), 1, [&](Val key) {
-    for (int64_t e = 0; e < spec.paddedSize(); e += kLanes)
-      b.storeLanes(b.at(b.at(part(to), e / width * panelFloats + e % width), b.imul(key, width)), b.lanes(0.0));
-  });
+}
+
+void AttentionEmitter::packRowTile(Rows from, Val firstRow, int64_t to) {
+  for (int64_t i = 0; i < spec.tileRows; ++i)
+    for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
+      Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(std::max<int64_t>(spec.size - e, 0));
+      Val value = b.loadLanes(b.at(b.at(from.base, b.imul(b.iadd(firstRow, i), from.stride)), e), mask);
+      b.storeLanes(b.at(part(to), i * spec.paddedSize() + e), value);
+    }
 }
 
 void AttentionEmitter::packRowBlock(Rows from, Val firstRow, int64_t to) {
   b.forLoop(0, spec.block(), 1, [&](Val i) {
     Val row = b.iadd(firstRow, i);
     Address out = b.at(part(to), b.imul(i, spec.paddedSize()));
-    prefetchRow(from, b.iadd(row, spec.block()));
     auto copy = [&](bool inside) {
       for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
         Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(std::max<int64_t>(spec.size - e, 0));
@@ -102,19 +112,24 @@ void AttentionEmitter::packRowBlock(Rows from, Val firstRow, int64_t to) {
   });
 }
 
-Vals AttentionEmitter::chainRows(Address left, int64_t leftStride, Address panel, int64_t vectors, Val lo, Val hi) {
+Vals AttentionEmitter::chainRows(Address left, int64_t leftStride, Address panel, int64_t vectors, Val lo, Val hi,
+                                 int64_t unroll) {
   Vals zeros(size_t(spec.tileRows * vectors), b.lanes(0.0));
-  return b.forLoop(lo, hi, b.i64(1), zeros, [&](Val k, ValRange carried) {
+  return b.forLoop(lo, hi, b.i64(unroll), zeros, [&](Val first, ValRange carried) {
     Vals next(carried.begin(), carried.end());
-    Address right = b.at(panel, b.imul(k, spec.panelWidth()));
-    Vals columns;
-    for (int64_t v = 0; v < vectors; ++v)
-      columns.push_back(b.loadLanes(b.at(right, v * kLanes)));
-    for (int64_t r = 0; r < spec.tileRows; ++r) {
-      Val x = b.broadcast(b.at(b.at(left, r * leftStride), k));
+    for (int64_t i = 0; i < unroll; ++i) {
+      Address right = b.at(b.at(panel, b.imul(first, spec.panelWidth())), i * spec.panelWidth());
+      Vals columns;
       for (int64_t v = 0; v < vectors; ++v) {
-        Val &value = next[size_t(r * vectors + v)];
-        value = b.fma(x, columns[size_t(v)], value);
+        columns.push_back(b.loadLanes(b.at(right, v * kLanes)));
+        b.prefetch(b.at(right, kRowsAhead * spec.panelWidth() + v * kLanes));
+      }
+      for (int64_t r = 0; r < spec.tileRows; ++r) {
+        Val x = b.broadcast(b.at(b.at(left, r * leftStride + i), first));
+        for (int64_t v = 0; v < vectors; ++v) {
+          Val &value = next[size_t(r * vectors + v)];
+          value = b.fma(x, columns[size_t(v)], value);
+        }
       }
     }
     return next;
@@ -141,36 +156,41 @@ Vals AttentionEmitter::chainColumns(Address left, Address right, Val lo, Val hi,
 }
 
 void AttentionEmitter::chainKeys(Val firstRow, int64_t weights, int64_t panels, StoreRow store) {
-  int64_t rows = spec.tileRows, vectors = spec.tileVectors, width = spec.panelWidth();
-  b.forLoop(0, spec.block(), rows, [&](Val rowInBlock) {
+  b.forLoop(0, spec.block(), spec.tileRows, [&](Val rowInBlock) {
     Val row = b.iadd(firstRow, rowInBlock);
     b.ifThen(b.ilt(row, b.i64(spec.positions)), [&] {
-      Address left = b.at(part(weights), b.imul(rowInBlock, spec.scoreStride()));
-      b.forLoop(0, spec.sizePanels(), 1, [&](Val panel) {
-        Address right = b.at(part(panels), b.imul(panel, spec.paddedKeys() * width));
-        Vals values = chainRows(left, spec.scoreStride(), right, vectors, b.i64(0), b.iadd(row, 1));
-        for (int64_t beyond = 1; beyond < rows; ++beyond) {
-          Val key = b.iadd(row, beyond);
-          for (int64_t v = 0; v < vectors; ++v) {
-            Val column = b.loadLanes(b.at(b.at(right, b.imul(key, width)), v * kLanes));
-            for (int64_t r = beyond; r < rows; ++r) {
-              Val &value = values[size_t(r * vectors + v)];
-              value = b.fma(b.broadcast(b.at(b.at(left, r * spec.scoreStride()), key)), column, value);
-            }
-          }
-        }
-        for (int64_t r = 0; r < rows; ++r)
-          b.ifThen(b.ilt(b.iadd(row, r), b.i64(spec.positions)), [&] {
-            for (int64_t v = 0; v < vectors; ++v) {
-              Val column = b.iadd(b.imul(panel, width), v * kLanes);
-              Val mask = spec.size % kLanes == 0 && spec.size % width == 0
-                             ? nullptr
-                             : b.tailMask(b.imax(b.isub(b.i64(spec.size), column), b.i64(0)));
-              store(b.iadd(rowInBlock, r), b.iadd(row, r), column, values[size_t(r * vectors + v)], mask);
-            }
-          });
-      });
+      chainTileKeys(row, b.at(part(weights), b.imul(rowInBlock, spec.scoreStride())), panels,
+                    [&](int64_t r, Val column, Val value, Val mask) {
+                      b.ifThen(b.ilt(b.iadd(row, r), b.i64(spec.positions)),
+                               [&] { store(b.iadd(row, r), column, value, mask); });
+                    });
     });
+  });
+}
+
+void AttentionEmitter::chainTileKeys(Val row, Address left, int64_t panels, StoreTileRow store) {
+  int64_t rows = spec.tileRows, vectors = spec.tileVectors, width = spec.panelWidth();
+  b.forLoop(0, spec.sizePanels(), 1, [&](Val panel) {
+    Address right = b.at(part(panels), b.imul(panel, spec.paddedKeys() * width));
+    Vals values = chainRows(left, spec.scoreStride(), right, vectors, b.i64(0), b.iadd(row, 1), 1);
+    for (int64_t beyond = 1; beyond < rows; ++beyond) {
+      Val key = b.iadd(row, beyond);
+      for (int64_t v = 0; v < vectors; ++v) {
+        Val column = b.loadLanes(b.at(b.at(right, b.imul(key, width)), v * kLanes));
+        for (int64_t r = beyond; r < rows; ++r) {
+          Val &value = values[size_t(r * vectors + v)];
+          value = b.fma(b.broadcast(b.at(b.at(left, r * spec.scoreStride()), key)), column, value);
+        }
+      }
+    }
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t v = 0; v < vectors; ++v) {
+        Val column = b.iadd(b.imul(panel, width), v * kLanes);
+        Val mask = spec.size % kLanes == 0 && spec.size % width == 0
+                       ? nullptr
+                       : b.tailMask(b.imax(b.isub(b.i64(spec.size), column), b.i64(0)));
+        store(r, column, values[size_t(r * vectors + v)], mask);
+      }
   });
 }
 
@@ -187,7 +207,7 @@ void AttentionEmitter::scoreBlock(int64_t rows, int64_t transposed, Val firstRow
       Address left = b.at(part(rows), b.imul(row, spec.paddedSize()));
       Address out = b.at(b.at(part(to), b.imul(row, spec.scoreStride())), firstKey);
       auto tile = [&](int64_t vectors) {
-        Vals values = chainRows(left, spec.paddedSize(), right, vectors, b.i64(0), b.i64(spec.size));
+        Vals values = chainRows(left, spec.paddedSize(), right, vectors, b.i64(0), b.i64(spec.size), scoreUnroll());
         for (int64_t r = 0; r < spec.tileRows; ++r)
           for (int64_t v = 0; v < vectors; ++v) {
             Val value = values[size_t(r * vectors + v)];
@@ -218,6 +238,16 @@ void AttentionEmitter::scoreVectors(Val last, int64_t vectors, function_ref<void
 void AttentionEmitter::forBlockRows(Val firstRow, function_ref<void(Val rowInBlock, Val row)> body) {
   Val end = b.imin(b.isub(b.i64(spec.positions), firstRow), b.i64(spec.block()));
   b.forLoop(b.i64(0), end, b.i64(1), [&](Val i) { body(i, b.iadd(firstRow, i)); });
+}
+
+// A later tile overlaps the one before it, rather than the last one the end of the sequence: rows near the end cost
+// most.
+Val AttentionEmitter::tileBegin(Val tile) {
+  return b.imax(b.isub(b.imul(tile, spec.tileRows), b.i64(spec.rowTiles() * spec.tileRows - spec.positions)), b.i64(0));
+}
+
+Val AttentionEmitter::lanesUpTo(Val last) {
+  return b.ir().CreateICmpSLE(b.laneIndex(), b.splat(b.ir().CreateTrunc(last, b.i32Type())));
 }
 
 Val AttentionEmitter::keptLanes(Val sample, Val head, Val row, Val firstKey) {

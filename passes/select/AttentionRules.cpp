@@ -13,7 +13,7 @@ template <class Op> static void planAttention(Op op, const step::TargetInfo &tar
   shape.samples = q[0], shape.positions = q[1], shape.heads = op.getHeads(), shape.kvHeads = op.getKvHeads();
   shape.size = q[2] / shape.heads;
   shape.dropout = op.getDropout().convertToDouble() != 0, shape.backward = backward;
-  AttentionShape::chooseTile(target, shape.tileRows, shape.tileVectors);
+  shape.chooseTile(target);
 
   Builder b(op.getContext());
   Launch launch;

@@ -189,8 +189,8 @@ int main(int argc, char **argv) {
     return 1;
   }
   bench.target = *target;
-  bench.peak = target->vectorBits >= 512 ? +[] { return bench::measurePeak(true); }
-                                         : +[] { return bench::measurePeak(false); };
+  bench.peak =
+      target->vectorBits >= 512 ? +[] { return bench::measurePeak(true); } : +[] { return bench::measurePeak(false); };
   rt::KernelFloatingPoint mode;
   double best = 0;
   for (int i = 0; i < 200; ++i)
