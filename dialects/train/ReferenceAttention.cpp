@@ -1,4 +1,5 @@
 // Reference meaning of attention and its gradient.
+#include "dialects/train/BF16Products.h"
 #include "dialects/train/ReferenceTensors.h"
 
 using namespace mlir;
@@ -60,19 +61,58 @@ private:
   uint64_t first = 0;
 };
 
-// scores[j] = (chain over e of fma(q_e, k_je)) * scale for j <= i
+// The rows of one head, side by side: [T][E].
 template <class P>
-void scoreRow(P p, const AttentionShape &shape, int64_t sample, int64_t head, int64_t i, const typename P::F *q,
-              const typename P::F *k, typename P::F *scores) {
-  const auto *query = q + shape.query(sample, head, i);
-  auto scale = p.constant(shape.scale);
-  for (int64_t j = 0; j <= i; ++j) {
-    const auto *keyRow = k + shape.key(sample, head, j);
-    auto acc = p.constant(0.0);
-    for (int64_t e = 0; e < shape.size; ++e)
-      acc = p.fma(query[e], keyRow[e], acc);
-    scores[j] = p.mul(acc, scale);
+std::vector<typename P::F> rowsOf(const AttentionShape &shape, int64_t sample, int64_t head,
+                                  const typename P::F *values, bool isKey) {
+  std::vector<typename P::F> rows;
+  for (int64_t i = 0; i < shape.positions; ++i) {
+    const auto *row = values + (isKey ? shape.key(sample, head, i) : shape.query(sample, head, i));
+    rows.insert(rows.end(), row, row + shape.size);
   }
+  return rows;
+}
+
+// Chains over channels or positions, of f32 or of bf16. Of bf16, a pair or block of positions that the diagonal cuts is
+// taken whole: its masked weights are +0.0.
+template <class P> class Chains {
+public:
+  using F = typename P::F;
+  Chains(const AttentionShape &shape, bool isBF16, bool blocks)
+      : positions(shape.positions), isBF16(isBF16), terms{blocks, {}}, together(!isBF16 || P::kLibm ? 1
+                                                                                : blocks            ? kTermsOfBlock
+                                                                                                    : 2) {}
+
+  // acc [n] continues with the terms k in [begin, end) of left[k * stride] times right [k][n].
+  void extend(int64_t n, int64_t begin, int64_t end, const F *left, int64_t stride, const F *right, F *acc) const {
+    P p;
+    if (isBF16)
+      continueBF16Product(p, terms, 1, n, begin, end, left, 0, stride, right, acc);
+    else
+      continueProduct(p, 1, n, begin, end, left, 0, stride, right, acc);
+  }
+  F weight(F x) const { // of a product over positions
+    P p;
+    return isBF16 ? roundToBF16(p, x) : x;
+  }
+  int64_t endOfKeys(int64_t i) const { return std::min((i / together + 1) * together, positions); }
+  int64_t firstQuery(int64_t j) const { return j / together * together; }
+
+private:
+  int64_t positions;
+  bool isBF16;
+  BF16Terms terms;
+  int64_t together;
+};
+
+// scores[j] = (chain over e of fma(q_e, k_je)) * scale; keys [E][T]
+template <class P>
+void scoreRow(P p, const AttentionShape &shape, const Chains<P> &chains, const typename P::F *query,
+              const std::vector<typename P::F> &keys, std::vector<typename P::F> &scores) {
+  scores.assign(shape.positions, p.constant(0.0));
+  chains.extend(shape.positions, 0, shape.size, query, 1, keys.data(), scores.data());
+  for (auto &score : scores)
+    score = p.mul(score, p.constant(shape.scale));
 }
 
 } // namespace
@@ -87,30 +127,31 @@ LogicalResult AttentionOp::evaluate(ReferenceContext &context, Operands operands
     const F *q = valuesOf<P>(operands[0]), *k = valuesOf<P>(operands[1]), *v = valuesOf<P>(operands[2]);
     F *o = allocate<P>(results[0], getResult());
     F *rowMaxima = allocate<P>(results[1], getRowMax()), *rowSums = allocate<P>(results[2], getRowSum());
+    Chains<P> chains(shape, isBF16(getQ()), getBf16Order() == BF16Order::Blocks);
     RowDropout<P> drop(shape);
-    std::vector<F> scores(shape.positions);
+    std::vector<F> scores;
     for (int64_t sample = 0; sample < shape.samples; ++sample)
-      for (int64_t head = 0; head < shape.heads; ++head)
+      for (int64_t head = 0; head < shape.heads; ++head) {
+        std::vector<F> keys = transposed(rowsOf<P>(shape, sample, head, k, true).data(), shape.positions, shape.size);
+        std::vector<F> values = rowsOf<P>(shape, sample, head, v, true);
         for (int64_t i = 0; i < shape.positions; ++i) {
-          scoreRow(p, shape, sample, head, i, q, k, scores.data());
+          scoreRow(p, shape, chains, q + shape.query(sample, head, i), keys, scores);
           F m = rowMax(p, i + 1, [&](int64_t j) { return scores[j]; });
           for (int64_t j = 0; j <= i; ++j)
             scores[j] = softmaxTerm(p, scores[j], m);
           F l = rowSum(p, i + 1, [&](int64_t j) { return scores[j]; });
           drop.startRow(shape, sample, head, i);
+          for (int64_t j = 0; j < shape.positions; ++j)
+            scores[j] = j <= i ? chains.weight(drop(scores[j], j)) : p.constant(0.0);
           F *out = o + shape.query(sample, head, i);
-          for (int64_t j = 0; j <= i; ++j) {
-            F w = drop(scores[j], j);
-            const F *value = v + shape.key(sample, head, j);
-            for (int64_t e = 0; e < shape.size; ++e)
-              out[e] = p.fma(w, value[e], out[e]);
-          }
+          chains.extend(shape.size, 0, chains.endOfKeys(i), scores.data(), 1, values.data(), out);
           F reciprocal = p.div(p.constant(1.0), l);
           for (int64_t e = 0; e < shape.size; ++e)
             out[e] = p.mul(out[e], reciprocal);
           rowMaxima[shape.row(sample, head, i)] = m;
           rowSums[shape.row(sample, head, i)] = l;
         }
+      }
   });
 }
 
@@ -125,39 +166,62 @@ template <class P> struct AttentionGradInputs {
   const typename P::F *dy, *q, *k, *v, *o, *rowMax, *rowSum;
 };
 
+// ds and w of one head as the products take them: [T][T], zero where masked.
+template <class P> struct HeadWeights {
+  std::vector<typename P::F> ds, w;
+};
+
 template <class P>
-HeadGradients<P> headGradients(P p, const AttentionShape &shape, const AttentionGradInputs<P> &in, int64_t sample,
-                               int64_t head, typename P::F *dq) {
+HeadWeights<P> headWeights(P p, const AttentionShape &shape, const Chains<P> &chains, const AttentionGradInputs<P> &in,
+                           int64_t sample, int64_t head) {
   using F = typename P::F;
-  int64_t size = shape.size;
-  HeadGradients<P> sums{std::vector<F>(shape.positions * size), std::vector<F>(shape.positions * size)};
+  int64_t size = shape.size, positions = shape.positions;
+  std::vector<F> keys = transposed(rowsOf<P>(shape, sample, head, in.k, true).data(), positions, size),
+                 values = transposed(rowsOf<P>(shape, sample, head, in.v, true).data(), positions, size);
+  HeadWeights<P> weights{std::vector<F>(positions * positions), std::vector<F>(positions * positions)};
   RowDropout<P> drop(shape);
-  F scale = p.constant(shape.scale);
-  std::vector<F> scores(shape.positions);
-  for (int64_t i = 0; i < shape.positions; ++i) {
-    scoreRow(p, shape, sample, head, i, in.q, in.k, scores.data());
-    drop.startRow(shape, sample, head, i);
+  std::vector<F> scores;
+  for (int64_t i = 0; i < positions; ++i) {
     int64_t at = shape.query(sample, head, i), row = shape.row(sample, head, i);
-    const F *dy = in.dy + at, *query = in.q + at, *o = in.o + at;
+    scoreRow(p, shape, chains, in.q + at, keys, scores);
+    std::vector<F> dp(positions);
+    chains.extend(positions, 0, size, in.dy + at, 1, values.data(), dp.data());
+    drop.startRow(shape, sample, head, i);
     F reciprocal = p.div(p.constant(1.0), in.rowSum[row]);
-    F delta = rowDot(p, size, [&](int64_t e) { return dy[e]; }, [&](int64_t e) { return o[e]; });
+    F delta = rowDot(p, size, [&](int64_t e) { return in.dy[at + e]; }, [&](int64_t e) { return in.o[at + e]; });
     for (int64_t j = 0; j <= i; ++j) {
-      const F *key = in.k + shape.key(sample, head, j), *value = in.v + shape.key(sample, head, j);
       F probability = attentionGradProbability(p, scores[j], in.rowMax[row], reciprocal);
-      F w = drop(probability, j);
-      F dp = p.constant(0.0);
-      for (int64_t e = 0; e < size; ++e)
-        dp = p.fma(dy[e], value[e], dp);
-      F ds = attentionGradScore(p, probability, drop(dp, j), delta);
-      F *dk = sums.dk.data() + j * size, *dv = sums.dv.data() + j * size;
-      for (int64_t e = 0; e < size; ++e) {
-        dq[at + e] = p.fma(ds, key[e], dq[at + e]);
-        dk[e] = p.fma(ds, query[e], dk[e]);
-        dv[e] = p.fma(w, dy[e], dv[e]);
-      }
+      weights.w[i * positions + j] = chains.weight(drop(probability, j));
+      weights.ds[i * positions + j] = chains.weight(attentionGradScore(p, probability, drop(dp[j], j), delta));
     }
+  }
+  return weights;
+}
+
+template <class P>
+HeadGradients<P> headGradients(P p, const AttentionShape &shape, const Chains<P> &chains,
+                               const AttentionGradInputs<P> &in, int64_t sample, int64_t head, typename P::F *dq) {
+  using F = typename P::F;
+  int64_t size = shape.size, positions = shape.positions;
+  HeadWeights<P> weights = headWeights(p, shape, chains, in, sample, head);
+  std::vector<F> keys = rowsOf<P>(shape, sample, head, in.k, true),
+                 queries = rowsOf<P>(shape, sample, head, in.q, false),
+                 outputGradients = rowsOf<P>(shape, sample, head, in.dy, false);
+  F scale = p.constant(shape.scale);
+  for (int64_t i = 0; i < positions; ++i) {
+    F *row = dq + shape.query(sample, head, i);
+    chains.extend(size, 0, chains.endOfKeys(i), weights.ds.data() + i * positions, 1, keys.data(), row);
     for (int64_t e = 0; e < size; ++e)
-      dq[at + e] = p.mul(dq[at + e], scale);
+      row[e] = p.mul(row[e], scale);
+  }
+  HeadGradients<P> sums{std::vector<F>(positions * size), std::vector<F>(positions * size)};
+  for (int64_t j = 0; j < positions; ++j) {
+    auto overQueries = [&](const std::vector<F> &left, const std::vector<F> &right, std::vector<F> &sum) {
+      chains.extend(size, chains.firstQuery(j), positions, left.data() + j, positions, right.data(),
+                    sum.data() + j * size);
+    };
+    overQueries(weights.ds, queries, sums.dk);
+    overQueries(weights.w, outputGradients, sums.dv);
   }
   for (F &x : sums.dk)
     x = p.mul(x, scale);
@@ -176,13 +240,14 @@ LogicalResult AttentionGradOp::evaluate(ReferenceContext &context, Operands oper
     AttentionGradInputs<P> in{valuesOf<P>(operands[0]), valuesOf<P>(operands[1]), valuesOf<P>(operands[2]),
                               valuesOf<P>(operands[3]), valuesOf<P>(operands[4]), valuesOf<P>(operands[5]),
                               valuesOf<P>(operands[6])};
+    Chains<P> chains(shape, isBF16(getQ()), getBf16Order() == BF16Order::Blocks);
     F *dq = allocate<P>(results[0], getDq()), *dk = allocate<P>(results[1], getDk()),
       *dv = allocate<P>(results[2], getDv());
     for (int64_t sample = 0; sample < shape.samples; ++sample)
       for (int64_t kvHead = 0; kvHead < shape.kvHeads; ++kvHead) {
         std::vector<std::vector<F>> dks, dvs;
         for (int64_t head = kvHead * shape.group(); head < (kvHead + 1) * shape.group(); ++head) {
-          HeadGradients<P> sums = headGradients(p, shape, in, sample, head, dq);
+          HeadGradients<P> sums = headGradients(p, shape, chains, in, sample, head, dq);
           dks.push_back(std::move(sums.dk));
           dvs.push_back(std::move(sums.dv));
         }

@@ -16,7 +16,7 @@ std::optional<unsigned> recipe::train::anchoredResult(Operation *op) {
   // A sum that goes on from an accumulator is written to a variable and to nothing else.
   if (auto contract = dyn_cast<ContractOp>(op); contract && !contract.getAccumulator())
     return 0;
-  if (isa<LayerNormOp, LayerNormGradOp, RmsNormOp, RmsNormGradOp, RopeOp>(op))
+  if (isa<LayerNormOp, LayerNormGradOp, RmsNormOp, RmsNormGradOp, RopeOp, AttentionOp>(op))
     return 0;
   return std::nullopt;
 }

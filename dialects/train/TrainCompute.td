@@ -116,16 +116,33 @@ def Train_AttentionOp : Train_Op<"attention", [Pure]> {
   let description = [{
     Query head h uses kv head h / (H/K). `dropout` is the probability on attention weights, drawn with `dropout_id`
     (0 when dropout is 0).
+    q, k and v are all f32 or all bf16; then T and E are even, scores and softmax stay f32, weights are rounded to bf16, and products take their
+    terms as `bf16_order` says (of a contraction: there).
   }];
-  let arguments = (ins Train_F32:$q, Train_F32:$k, Train_F32:$v, I64Attr:$heads, I64Attr:$kv_heads, F64Attr:$scale,
-    F64Attr:$dropout, I64Attr:$dropout_id);
+  let arguments = (ins Train_Float:$q, Train_Float:$k, Train_Float:$v, I64Attr:$heads, I64Attr:$kv_heads, F64Attr:$scale,
+    F64Attr:$dropout, I64Attr:$dropout_id, OptionalAttr<Train_BF16OrderAttr>:$bf16_order);
   let results = (outs Train_F32:$result, Train_F32:$row_max, Train_F32:$row_sum);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Type":$row_max, "::mlir::Type":$row_sum, "::mlir::Value":$q,
+      "::mlir::Value":$k, "::mlir::Value":$v, "::mlir::IntegerAttr":$heads, "::mlir::IntegerAttr":$kv_heads, "::mlir::FloatAttr":$scale,
+      "::mlir::FloatAttr":$dropout, "::mlir::IntegerAttr":$dropout_id), [{
+    build($_builder, $_state, result, row_max, row_sum, q, k, v, heads, kv_heads, scale, dropout, dropout_id, BF16OrderAttr());
+  }]>];
+  let extraClassDeclaration = "::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();";
 }
 def Train_AttentionGradOp : Train_Op<"attention_grad", [Pure]> {
   let summary = "-> dq [B,T,H*E], dk, dv [B,T,K*E]";
-  let arguments = (ins Train_F32:$dy, Train_F32:$q, Train_F32:$k, Train_F32:$v, Train_F32:$result, Train_F32:$row_max,
-    Train_F32:$row_sum, I64Attr:$heads, I64Attr:$kv_heads, F64Attr:$scale, F64Attr:$dropout, I64Attr:$dropout_id);
+  let description = "dy, q, k, v and the result are all f32 or all bf16, as in `train.attention`; ds, too, is rounded to bf16 then.";
+  let arguments = (ins Train_Float:$dy, Train_Float:$q, Train_Float:$k, Train_Float:$v, Train_Float:$result, Train_F32:$row_max,
+    Train_F32:$row_sum, I64Attr:$heads, I64Attr:$kv_heads, F64Attr:$scale, F64Attr:$dropout, I64Attr:$dropout_id,
+    OptionalAttr<Train_BF16OrderAttr>:$bf16_order);
   let results = (outs Train_F32:$dq, Train_F32:$dk, Train_F32:$dv);
+  let builders = [OpBuilder<(ins "::mlir::Type":$dq, "::mlir::Type":$dk, "::mlir::Type":$dv, "::mlir::Value":$dy, "::mlir::Value":$q,
+      "::mlir::Value":$k, "::mlir::Value":$v, "::mlir::Value":$result, "::mlir::Value":$row_max, "::mlir::Value":$row_sum,
+      "::mlir::IntegerAttr":$heads, "::mlir::IntegerAttr":$kv_heads, "::mlir::FloatAttr":$scale, "::mlir::FloatAttr":$dropout,
+      "::mlir::IntegerAttr":$dropout_id), [{
+    build($_builder, $_state, dq, dk, dv, dy, q, k, v, result, row_max, row_sum, heads, kv_heads, scale, dropout, dropout_id, BF16OrderAttr());
+  }]>];
+  let extraClassDeclaration = "::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();";
 }
 
 def Train_GeluOp : Train_Op<"gelu", [Pure]> {

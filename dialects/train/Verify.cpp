@@ -244,9 +244,34 @@ LogicalResult verifyAttentionShapes(Operation *op, Value q, Value k, Value v, in
   return success();
 }
 
+// Positions and channels of a head are even.
+bool attentionGoesInPairs(Value q, int64_t heads) { return shapeOf(q)[1] % 2 == 0 && shapeOf(q)[2] / heads % 2 == 0; }
+
+// The operands `values` of attention or its gradient have one element type; of bf16 they go in pairs of positions and
+// of channels.
+LogicalResult verifyAttentionTypes(Operation *op, ValueRange values, std::optional<BF16Order> order, int64_t heads) {
+  for (Value value : values)
+    if (tensorType(value).getElementType() != tensorType(values[0]).getElementType())
+      return op->emitOpError("these operands must have one element type, got: ")
+             << values[0].getType() << " and " << value.getType();
+  if (!isBF16(values[0]) && order)
+    return op->emitOpError("'bf16_order' is that of bf16 operands, got: ") << values[0].getType();
+  if (isBF16(values[0]) && !attentionGoesInPairs(values[0], heads))
+    return op->emitOpError("positions and channels of a head of bf16 operands must be even, got: ")
+           << values[0].getType() << " and " << heads << " heads";
+  return success();
+}
+
+SmallVector<OpOperand *> AttentionOp::getBF16Operands() {
+  if (!attentionGoesInPairs(getQ(), int64_t(getHeads())))
+    return {};
+  return {&getQMutable(), &getKMutable(), &getVMutable()};
+}
+
 LogicalResult AttentionOp::verify() {
   if (failed(verifyAttentionShapes(*this, getQ(), getK(), getV(), getHeads(), getKvHeads(),
-                                   getDropout().convertToDouble())))
+                                   getDropout().convertToDouble())) ||
+      failed(verifyAttentionTypes(*this, {getQ(), getK(), getV()}, getBf16Order(), int64_t(getHeads()))))
     return failure();
   ArrayRef<int64_t> q = shapeOf(getQ());
   if (failed(expectShape(*this, "the result", getResult(), q)) ||

@@ -6,6 +6,8 @@ using namespace recipe::train;
 
 LogicalResult verifyAttentionShapes(Operation *op, Value q, Value k, Value v, int64_t heads, int64_t kvHeads,
                                     double dropout);
+LogicalResult verifyAttentionTypes(Operation *op, ValueRange values, std::optional<BF16Order> order, int64_t heads);
+bool attentionGoesInPairs(Value q, int64_t heads);
 LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value labels, Value loss, Value count,
                                int64_t vocabSegments, int64_t batchNodes);
 
@@ -70,9 +72,17 @@ LogicalResult RmsNormGradOp::verify() {
   return verifyTokenSums(*this, getDy(), getBatchNodes(), {getGainAccumulator()}, {getDgain()});
 }
 
+SmallVector<OpOperand *> AttentionGradOp::getBF16Operands() {
+  if (!attentionGoesInPairs(getQ(), int64_t(getHeads())))
+    return {};
+  return {&getDyMutable(), &getQMutable(), &getKMutable(), &getVMutable(), &getResultMutable()};
+}
+
 LogicalResult AttentionGradOp::verify() {
   if (failed(verifyAttentionShapes(*this, getQ(), getK(), getV(), getHeads(), getKvHeads(),
-                                   getDropout().convertToDouble())))
+                                   getDropout().convertToDouble())) ||
+      failed(verifyAttentionTypes(*this, {getDy(), getQ(), getK(), getV(), getResult()}, getBf16Order(),
+                                  int64_t(getHeads()))))
     return failure();
   ArrayRef<int64_t> q = shapeOf(getQ());
   SmallVector<int64_t> rows{q[0], int64_t(getHeads()), q[1]};

@@ -12,32 +12,48 @@
 #include "passes/codegen/EmitPolicy.h"
 #include "passes/codegen/KernelBuilder.h"
 #include "passes/codegen/KernelFamily.h"
+#include "passes/codegen/LaneProgram.h"
 
 namespace recipe::codegen {
 
 struct AttentionSpec : AttentionShape {
   double scale, dropoutProbability;
+  bool bf16; // q, k, v and in backward dy and o: computed as f32, products over terms in pairs, the odd one first
   explicit AttentionSpec(mlir::DictionaryAttr spec);
+  int64_t together() const { return bf16 ? 2 : 1; } // positions or channels
+};
+
+// The rows of one head in a [B, T, heads * E] buffer.
+struct AttentionRows {
+  Address base;          // row 0
+  int64_t stride, bytes; // elements between rows; of an element
+  static AttentionRows of(KernelBuilder &builder, const AttentionShape &shape, unsigned buffer, Val sample, Val head,
+                          int64_t heads, bool bf16);
+  Address at(KernelBuilder &b, Val row) const { return b.at(base, b.imul(row, stride), bytes); }
+  void prefetch(KernelBuilder &b, const AttentionShape &shape, Val row) const; // may lie beyond the tensor
 };
 
 class AttentionEmitter {
 public:
   AttentionEmitter(KernelBuilder &builder, const AttentionSpec &spec)
       : b(builder), policy(builder), spec(spec), at(spec.layout()) {}
-  void emitForward();
+  // `epilogue` takes the output; null: it is stored as it is.
+  void emitForward(const LaneProgram *epilogue);
   void emitBackward();
 
 private:
-  // The rows of one head in a [B, T, heads * E] buffer.
-  struct Rows {
-    Address base;   // row 0
-    int64_t stride; // elements between rows
-  };
-  Rows rowsOf(unsigned buffer, Val sample, Val head, int64_t heads);
+  using Rows = AttentionRows;
+  Rows operandRows(unsigned buffer, Val sample, Val head, int64_t heads) {
+    return Rows::of(b, spec, buffer, sample, head, heads, spec.bf16);
+  }
+  Rows resultRows(unsigned buffer, Val sample, Val head, int64_t heads) {
+    return Rows::of(b, spec, buffer, sample, head, heads, false);
+  }
   Address part(int64_t floats) { return b.scratch(floats * 4); }
 
   // AttentionTiles.cpp
-  void prefetchRow(Rows from, Val row);             // may lie beyond the tensor
+  void prefetchRow(Rows from, Val row) { from.prefetch(b, spec, row); }
+  Val loadRow(Rows from, Val row, int64_t e);       // 16 lanes as f32, zeros beyond E
   void packPanel(Rows from, Val panel, int64_t to); // one of [panel of keys][e][key], keys beyond T zero
   // [panel of e][key][e] of `count` keys (fewer at the end), beyond E zero.
   void packRows(Rows from, Val firstKey, int64_t count, int64_t to);
@@ -45,7 +61,7 @@ private:
   void packRowBlock(Rows from, Val firstRow, int64_t to); // [block][padded E], beyond T and E zero
   Val tileBegin(Val tile);                                // first row of a forward tile
   Val lanesUpTo(Val last);                                // <16 x i1>: lanes 0..last on
-  int64_t scoreUnroll() const { return spec.size % 8 == 0 ? 8 : 1; }
+  int64_t scoreUnroll() const { return spec.size % 8 == 0 ? 8 : spec.together(); }
   // [r][v] = chain over k in [lo, hi) of left[r * leftStride + k] * panel[k][v], for `vectors` of the panel's vectors.
   Vals chainRows(Address left, int64_t leftStride, Address panel, int64_t vectors, Val lo, Val hi, int64_t unroll);
   // values[r][v] = chain over i in [lo, hi) of left[i * leftStride + r] * right[i * paddedSize + v], continuing.
@@ -79,6 +95,7 @@ private:
   };
   void emitQueryHead(Val sample, Val kvHead, Val queryHead);
   void backwardRows(Val sample, Val head, Val firstRow, const BackwardRows &rows);
+  Val productWeight(Val lanes, Val mask);
   void sumQueries(Val firstRow, int64_t left, int64_t right, int64_t sums);
   void mergeGroup(Val headInGroup, int64_t sums, Val factor, int64_t pending);
   void storeSums(Rows to, int64_t sums, Val factor, int64_t pending);

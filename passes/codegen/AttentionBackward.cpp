@@ -1,5 +1,6 @@
 // Attention backward: arguments dy, q, k, v, o, row max, row sum, dq, dk, dv.
 #include "passes/codegen/Attention.h"
+#include "passes/codegen/BF16.h"
 
 using namespace llvm;
 
@@ -15,16 +16,16 @@ void AttentionEmitter::emitBackward() {
       mergeGroup(headInGroup, at.valueSums, nullptr, valuePending);
     }
   });
-  storeSums(rowsOf(8, sample, kvHead, spec.kvHeads), at.keySums, b.lanes(spec.scale), at.pending);
-  storeSums(rowsOf(9, sample, kvHead, spec.kvHeads), at.valueSums, nullptr, valuePending);
+  storeSums(resultRows(8, sample, kvHead, spec.kvHeads), at.keySums, b.lanes(spec.scale), at.pending);
+  storeSums(resultRows(9, sample, kvHead, spec.kvHeads), at.valueSums, nullptr, valuePending);
 }
 
 // dq of one query head, and its dk and dv in keySums and valueSums (dk not yet times scale). Keys and values are packed
 // when the diagonal reaches them, in the group's later heads again.
 void AttentionEmitter::emitQueryHead(Val sample, Val kvHead, Val head) {
-  BackwardRows rows{rowsOf(0, sample, head, spec.heads),     rowsOf(1, sample, head, spec.heads),
-                    rowsOf(2, sample, kvHead, spec.kvHeads), rowsOf(3, sample, kvHead, spec.kvHeads),
-                    rowsOf(4, sample, head, spec.heads),     rowsOf(7, sample, head, spec.heads)};
+  BackwardRows rows{operandRows(0, sample, head, spec.heads),     operandRows(1, sample, head, spec.heads),
+                    operandRows(2, sample, kvHead, spec.kvHeads), operandRows(3, sample, kvHead, spec.kvHeads),
+                    operandRows(4, sample, head, spec.heads),     resultRows(7, sample, head, spec.heads)};
   b.forLoop(0, spec.sumFloats(), kLanes, [&](Val i) {
     b.storeLanes(b.at(part(at.keySums), i), b.lanes(0.0));
     b.storeLanes(b.at(part(at.valueSums), i), b.lanes(0.0));
@@ -46,8 +47,7 @@ void AttentionEmitter::emitQueryHead(Val sample, Val kvHead, Val head) {
     scoreBlock(at.outputGradients, at.valuesTransposed, firstRow, at.gradients, nullptr);
     backwardRows(sample, head, firstRow, rows);
     chainKeys(firstRow, at.gradients, at.rowPanels, [&](Val row, Val column, Val value, Val mask) {
-      b.storeLanes(b.at(b.at(rows.dq.base, b.imul(row, rows.dq.stride)), column), b.mul(value, b.lanes(spec.scale)),
-                   mask);
+      b.storeLanes(b.at(rows.dq.at(b, row), column), b.mul(value, b.lanes(spec.scale)), mask);
     });
     sumQueries(firstRow, at.gradients, at.queries, at.keySums);
     sumQueries(firstRow, at.weights, at.outputGradients, at.valueSums);
@@ -66,11 +66,10 @@ void AttentionEmitter::backwardRows(Val sample, Val head, Val firstRow, const Ba
   Val keepScale = b.lanes(train::dropoutScale(spec.dropoutProbability)), zero = b.lanes(0.0);
   forBlockRows(firstRow, [&](Val i, Val row) {
     Address dy = b.at(part(at.outputGradients), b.imul(i, spec.paddedSize()));
-    Address o = b.at(rows.outputs.base, b.imul(row, rows.outputs.stride));
-    Vals dot = b.forLanes(b.i64(0), b.i64(spec.size), {zero}, [&](Val e, Val mask, ValRange carried) {
-      return Vals{b.fma(b.loadLanes(b.at(dy, e), mask), b.loadLanes(b.at(o, e), mask), carried[0])};
-    });
-    b.store(b.at(part(at.deltas), i), b.laneSum(dot[0]));
+    Val dot = zero;
+    for (int64_t e = 0; e < spec.size; e += kLanes)
+      dot = b.fma(b.loadLanes(b.at(dy, e)), loadRow(rows.outputs, row, e), dot);
+    b.store(b.at(part(at.deltas), i), b.laneSum(dot));
     Val rowSum = b.loadF32(b.at(b.at(b.buffer(6), rowBase), row));
     b.store(b.at(part(at.stats), i), b.div(b.f32(1.0), rowSum));
   });
@@ -81,7 +80,7 @@ void AttentionEmitter::backwardRows(Val sample, Val head, Val firstRow, const Ba
     rows.prefetch(*this, b.iadd(row, spec.block())); // while exponentials keep the ports busy
     Address scores = b.at(part(at.scores), rowOffset), gradients = b.at(part(at.gradients), rowOffset),
             weights = b.at(part(at.weights), rowOffset);
-    b.forLanes(b.i64(0), b.iadd(row, 1), [&](Val j, Val) {
+    b.forLanes(b.i64(0), b.iadd(row, 1), [&](Val j, Val mask) {
       Val probability = train::attentionGradProbability(policy, b.loadLanes(b.at(scores, j)), rowMax, reciprocal);
       Val u = b.loadLanes(b.at(gradients, j)), weight = probability;
       if (spec.dropout) {
@@ -89,10 +88,18 @@ void AttentionEmitter::backwardRows(Val sample, Val head, Val firstRow, const Ba
         weight = train::applyDropout(policy, kept, probability, keepScale);
         u = train::applyDropout(policy, kept, u, keepScale);
       }
-      b.storeLanes(b.at(weights, j), weight);
-      b.storeLanes(b.at(gradients, j), train::attentionGradScore(policy, probability, u, delta));
+      b.storeLanes(b.at(weights, j), productWeight(weight, mask));
+      b.storeLanes(b.at(gradients, j), productWeight(train::attentionGradScore(policy, probability, u, delta), mask));
     });
   });
+}
+
+// A weight as products take it. Of bf16, a masked one counts where the diagonal cuts a pair.
+Val AttentionEmitter::productWeight(Val lanes, Val mask) {
+  if (!spec.bf16)
+    return lanes;
+  Val rounded = roundToBF16(b, lanes);
+  return mask ? b.select(mask, rounded, b.lanes(0.0)) : rounded;
 }
 
 // sums[j][e] continues with left[i][j] * right[i][e] for the block's rows i >= j, ascending.
@@ -100,20 +107,25 @@ void AttentionEmitter::sumQueries(Val firstRow, int64_t left, int64_t right, int
   int64_t rows = spec.tileRows, vectors = spec.tileVectors;
   Val end = b.imin(b.isub(b.i64(spec.positions), firstRow), b.i64(spec.block())); // rows of the block that exist
   b.forLoop(b.i64(0), b.iadd(firstRow, end), b.i64(rows), [&](Val firstKey) {
-    // The first row of the block that every key of the tile sees. On the diagonal the rows before it come one pair at a
-    // time.
-    Val together = b.imin(b.imax(b.iadd(b.isub(firstKey, firstRow), rows - 1), b.i64(0)), end);
+    // The first row of the block (of bf16: pair of rows) that every key of the tile sees. On the diagonal those before
+    // it come one by one, for each key that sees them.
+    int64_t count = spec.together();
+    Val together = b.imin(b.imax(b.iadd(b.isub(firstKey, firstRow), rows - count), b.i64(0)), end);
     Address weights = b.at(part(left), firstKey);
     Address tile = b.at(part(sums), b.imul(firstKey, spec.paddedSize()));
     b.ifThen(b.ir().CreateICmpSGE(firstKey, firstRow), [&] {
       Val diagonal = b.isub(firstKey, firstRow);
-      b.forLoop(diagonal, together, b.i64(1), [&](Val i) {
-        b.forLoop(b.i64(0), b.iadd(b.isub(i, diagonal), 1), b.i64(1), [&](Val key) {
-          Val x = b.broadcast(b.at(b.at(weights, b.imul(i, spec.scoreStride())), key));
+      b.forLoop(diagonal, together, b.i64(count), [&](Val first) {
+        b.forLoop(b.i64(0), b.iadd(b.isub(first, diagonal), count), b.i64(1), [&](Val key) {
           for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
-            Address sum = b.at(b.at(tile, b.imul(key, spec.paddedSize())), e);
-            Val y = b.loadLanes(b.at(b.at(part(right), b.imul(i, spec.paddedSize())), e));
-            b.storeLanes(sum, b.fma(x, y, b.loadLanes(sum)));
+            Address place = b.at(b.at(tile, b.imul(key, spec.paddedSize())), e);
+            Val sum = b.loadLanes(place);
+            for (int64_t term = count; term-- > 0;) {
+              Val i = b.iadd(first, term);
+              Val x = b.broadcast(b.at(b.at(weights, b.imul(i, spec.scoreStride())), key));
+              sum = b.fma(x, b.loadLanes(b.at(b.at(part(right), b.imul(i, spec.paddedSize())), e)), sum);
+            }
+            b.storeLanes(place, sum);
           }
         });
       });
@@ -170,7 +182,7 @@ void AttentionEmitter::storeSums(Rows to, int64_t sums, Val factor, int64_t pend
         value = value ? b.add(left, value) : left;
       }
       Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(spec.size - e);
-      b.storeLanes(b.at(b.at(to.base, b.imul(row, to.stride)), e), value, mask);
+      b.storeLanes(b.at(to.at(b, row), e), value, mask);
     }
   });
 }

@@ -1,21 +1,22 @@
-// Attention forward: arguments q, k, v, o, row max, row sum.
+// Attention forward: arguments q, k, v, row max, row sum, o.
 //
 // One tile of rows at a time: its scores against all keys up to the diagonal, their maxima while they are in registers,
 // the exponentials, the output. Keys and values are packed when the diagonal reaches them, and what the next tile needs
 // from memory is fetched while this one computes exponentials.
 #include "passes/codegen/Attention.h"
+#include "passes/codegen/BF16.h"
 
 using namespace llvm;
 
 namespace recipe::codegen {
 
-void AttentionEmitter::emitForward() {
+void AttentionEmitter::emitForward(const LaneProgram *epilogue) {
   Val sample = b.idiv(b.workgroup(), spec.heads), head = b.irem(b.workgroup(), spec.heads);
   Val kvHead = b.idiv(head, spec.group());
-  Rows q = rowsOf(0, sample, head, spec.heads), k = rowsOf(1, sample, kvHead, spec.kvHeads),
-       v = rowsOf(2, sample, kvHead, spec.kvHeads), out = rowsOf(3, sample, head, spec.heads);
+  Rows q = operandRows(0, sample, head, spec.heads), k = operandRows(1, sample, kvHead, spec.kvHeads),
+       v = operandRows(2, sample, kvHead, spec.kvHeads), out = resultRows(5, sample, head, spec.heads);
   Val rowBase = b.imul(b.iadd(b.imul(sample, spec.heads), head), spec.positions);
-  ForwardRows rows{sample, head, b.at(b.buffer(4), rowBase), b.at(b.buffer(5), rowBase)};
+  ForwardRows rows{sample, head, b.at(b.buffer(3), rowBase), b.at(b.buffer(4), rowBase)};
   int64_t ahead = spec.panelWidth() + spec.tileRows; // the last row of a panel that the next tile may begin
   b.forLoop(0, std::min(ahead, spec.positions), 1, [&](Val row) { prefetchRow(k, row), prefetchRow(v, row); });
 
@@ -31,12 +32,18 @@ void AttentionEmitter::emitForward() {
     packRowTile(q, firstRow, at.queries);
     scoreTile(firstRow, rows.maxOut);
     softmaxTile(firstRow, rows, [&](Val row) {
-      prefetchRow(q, b.iadd(row, spec.tileRows)), prefetchRow(out, b.iadd(row, spec.tileRows));
+      prefetchRow(q, b.iadd(row, spec.tileRows));
+      if (!epilogue)
+        prefetchRow(out, b.iadd(row, spec.tileRows));
       prefetchRow(k, b.iadd(row, ahead)), prefetchRow(v, b.iadd(row, ahead));
     });
     chainTileKeys(firstRow, part(at.scores), at.rowPanels, [&](int64_t r, Val column, Val value, Val mask) {
       Val scaled = b.mul(value, b.broadcast(b.at(part(at.stats), r)));
-      b.storeLanes(b.at(b.at(out.base, b.imul(b.iadd(firstRow, r), out.stride)), column), scaled, mask);
+      if (!epilogue)
+        return b.storeLanes(b.at(out.at(b, b.iadd(firstRow, r)), column), scaled, mask);
+      Val channel = b.iadd(b.imul(head, spec.size), column);
+      Val row = b.iadd(b.imul(sample, spec.positions), b.iadd(firstRow, r));
+      epilogue->run({scaled}, {b.iadd(b.imul(row, spec.heads * spec.size), channel), channel, mask});
     });
     return panels;
   });
@@ -98,6 +105,7 @@ void AttentionEmitter::softmaxTile(Val firstRow, const ForwardRows &rows, functi
           Val kept = keptLanes(rows.sample, rows.head, b.iadd(firstRow, row), j);
           weight = train::applyDropout(policy, kept, term, keepScale);
         }
+        weight = spec.bf16 ? roundToBF16(b, weight) : weight;
         b.storeLanes(place, weight);
         next.push_back(b.add(carried[size_t(r)], term));
       }
@@ -118,10 +126,14 @@ void AttentionEmitter::softmaxTile(Val firstRow, const ForwardRows &rows, functi
 static Error emitAttention(KernelBuilder &b, mlir::DictionaryAttr spec, mlir::Region &) {
   AttentionSpec attention(spec);
   AttentionEmitter emitter(b, attention);
-  if (attention.backward)
+  if (attention.backward) {
     emitter.emitBackward();
-  else
-    emitter.emitForward();
+    return Error::success();
+  }
+  Expected<std::optional<LaneProgram>> epilogue = readEpilogue(b, spec, 5, {});
+  if (!epilogue)
+    return epilogue.takeError();
+  emitter.emitForward(*epilogue ? &**epilogue : nullptr);
   return Error::success();
 }
 

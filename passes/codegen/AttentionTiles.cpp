@@ -1,5 +1,6 @@
 // Packing and register tiles of the attention kernels.
 #include "passes/codegen/Attention.h"
+#include "passes/codegen/BF16.h"
 #include "passes/codegen/Spec.h"
 #include "passes/codegen/Transpose.h"
 
@@ -7,30 +8,38 @@ using namespace llvm;
 
 namespace recipe::codegen {
 
+// How far ahead of the chains the rows of a panel are fetched from L2.
+static constexpr int64_t kRowsAhead = 8;
+
 AttentionSpec::AttentionSpec(mlir::DictionaryAttr spec)
     : AttentionShape{specInt(spec, "samples"),       specInt(spec, "positions"), specInt(spec, "heads"),
                      specInt(spec, "kv_heads"),      specInt(spec, "size"),      specFloat(spec, "dropout") != 0,
                      specInt(spec, "backward") != 0, specInt(spec, "tile_rows"), specInt(spec, "tile_vectors")},
-      scale(specFloat(spec, "scale")), dropoutProbability(specFloat(spec, "dropout")) {}
+      scale(specFloat(spec, "scale")), dropoutProbability(specFloat(spec, "dropout")),
+      bf16(specInt(spec, "bf16") != 0) {}
 
-AttentionEmitter::Rows AttentionEmitter::rowsOf(unsigned buffer, Val sample, Val head, int64_t heads) {
-  int64_t stride = heads * spec.size;
+AttentionRows AttentionRows::of(KernelBuilder &b, const AttentionShape &spec, unsigned buffer, Val sample, Val head,
+                                int64_t heads, bool bf16) {
+  int64_t stride = heads * spec.size, bytes = bf16 ? 2 : 4;
   Val offset = b.iadd(b.imul(sample, spec.positions * stride), b.imul(head, spec.size));
-  return {b.at(b.buffer(buffer), offset), stride};
+  return {b.at(b.buffer(buffer), offset, bytes), stride, bytes};
 }
 
-// How far ahead of the chains the rows of a panel are fetched from L2.
-static constexpr int64_t kRowsAhead = 8;
-
 // The rows of one head lie apart in memory, where the processor does not foresee them.
-void AttentionEmitter::prefetchRow(Rows from, Val row) {
-  for (int64_t e = 0; e < spec.size; e += kLanes)
-    b.prefetch(b.at(b.at(from.base, b.imul(row, from.stride)), e));
+void AttentionRows::prefetch(KernelBuilder &b, const AttentionShape &spec, Val row) const {
+  for (int64_t e = 0; e < spec.size; e += 64 / bytes)
+    b.prefetch(b.at(at(b, row), e, bytes));
+}
+
+Val AttentionEmitter::loadRow(Rows from, Val row, int64_t e) {
+  Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(std::max<int64_t>(spec.size - e, 0));
+  Address place = b.at(from.at(b, row), e, from.bytes);
+  return from.bytes == 2 ? loadBF16Lanes(b, place, mask) : b.loadLanes(place, mask);
 }
 
 void AttentionEmitter::packPanel(Rows from, Val panel, int64_t to) {
   int64_t width = spec.panelWidth(), eight = 8;
-  auto *rowType = FixedVectorType::get(b.f32Type(), unsigned(eight));
+  auto *rowType = FixedVectorType::get(spec.bf16 ? b.ir().getInt16Ty() : b.f32Type(), unsigned(eight));
   Val firstKey = b.imul(panel, width);
   Address out = b.at(part(to), b.imul(panel, spec.size * width));
   auto blockAt = [&](Val column, Val e, bool wholeKeys, bool wholeE) {
@@ -41,12 +50,12 @@ void AttentionEmitter::packPanel(Rows from, Val panel, int64_t to) {
     for (int64_t i = 0; i < eight; ++i) {
       Val key = b.iadd(b.iadd(firstKey, column), i);
       Val inside = b.ilt(key, b.i64(spec.positions));
-      Address row =
-          b.at(b.at(from.base, b.imul(wholeKeys ? key : b.imin(key, b.i64(spec.positions - 1)), from.stride)), e);
-      Val value = wholeE ? b.load(row, rowType)
-                         : b.ir().CreateMaskedLoad(rowType, row.pointer, Align(4), ConstantVector::get(on),
-                                                   Constant::getNullValue(rowType));
-      rows.push_back(wholeKeys ? value : b.select(inside, value, Constant::getNullValue(rowType)));
+      Address row = b.at(from.at(b, wholeKeys ? key : b.imin(key, b.i64(spec.positions - 1))), e, from.bytes);
+      Val value = wholeE ? b.load(row, rowType, unsigned(from.bytes))
+                         : b.ir().CreateMaskedLoad(rowType, row.pointer, Align(unsigned(from.bytes)),
+                                                   ConstantVector::get(on), Constant::getNullValue(rowType));
+      value = wholeKeys ? value : b.select(inside, value, Constant::getNullValue(rowType));
+      rows.push_back(spec.bf16 ? widenBF16(b, value) : value);
     }
     transpose8x8(b, rows);
     for (int64_t i = 0; i < (wholeE ? eight : spec.size % eight); ++i)
@@ -72,9 +81,8 @@ void AttentionEmitter::packRows(Rows from, Val firstKey, int64_t count, int64_t 
   Val end = b.imin(b.iadd(firstKey, count), b.i64(spec.positions));
   b.forLoop(firstKey, end, b.i64(1), [&](Val key) {
     for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
-      Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(std::max<int64_t>(spec.size - e, 0));
-      Val value = b.loadLanes(b.at(b.at(from.base, b.imul(key, from.stride)), e), mask);
-      b.storeLanes(b.at(b.at(part(to), e / width * panelFloats + e % width), b.imul(key, width)), value);
+      b.storeLanes(b.at(b.at(part(to), e / width * panelFloats + e % width), b.imul(key, width)),
+                   loadRow(from, key, e));
     }
   });
 }
@@ -82,9 +90,7 @@ void AttentionEmitter::packRows(Rows from, Val firstKey, int64_t count, int64_t 
 void AttentionEmitter::packRowTile(Rows from, Val firstRow, int64_t to) {
   for (int64_t i = 0; i < spec.tileRows; ++i)
     for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
-      Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(std::max<int64_t>(spec.size - e, 0));
-      Val value = b.loadLanes(b.at(b.at(from.base, b.imul(b.iadd(firstRow, i), from.stride)), e), mask);
-      b.storeLanes(b.at(part(to), i * spec.paddedSize() + e), value);
+      b.storeLanes(b.at(part(to), i * spec.paddedSize() + e), loadRow(from, b.iadd(firstRow, i), e));
     }
 }
 
@@ -94,9 +100,7 @@ void AttentionEmitter::packRowBlock(Rows from, Val firstRow, int64_t to) {
     Address out = b.at(part(to), b.imul(i, spec.paddedSize()));
     auto copy = [&](bool inside) {
       for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
-        Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(std::max<int64_t>(spec.size - e, 0));
-        Val value = inside ? b.loadLanes(b.at(b.at(from.base, b.imul(row, from.stride)), e), mask) : b.lanes(0.0);
-        b.storeLanes(b.at(out, e), value);
+        b.storeLanes(b.at(out, e), inside ? loadRow(from, row, e) : b.lanes(0.0));
       }
     };
     b.ifElse(
@@ -117,7 +121,8 @@ Vals AttentionEmitter::chainRows(Address left, int64_t leftStride, Address panel
   Vals zeros(size_t(spec.tileRows * vectors), b.lanes(0.0));
   return b.forLoop(lo, hi, b.i64(unroll), zeros, [&](Val first, ValRange carried) {
     Vals next(carried.begin(), carried.end());
-    for (int64_t i = 0; i < unroll; ++i) {
+    for (int64_t term = 0; term < unroll; ++term) {
+      int64_t i = spec.bf16 ? term ^ 1 : term; // of a pair the odd term is the first
       Address right = b.at(b.at(panel, b.imul(first, spec.panelWidth())), i * spec.panelWidth());
       Vals columns;
       for (int64_t v = 0; v < vectors; ++v) {
@@ -137,18 +142,20 @@ Vals AttentionEmitter::chainRows(Address left, int64_t leftStride, Address panel
 }
 
 Vals AttentionEmitter::chainColumns(Address left, Address right, Val lo, Val hi, Vals values) {
-  return b.forLoop(lo, hi, b.i64(1), values, [&](Val i, ValRange carried) {
+  return b.forLoop(lo, hi, b.i64(spec.together()), values, [&](Val first, ValRange carried) {
     Vals next(carried.begin(), carried.end());
-    Address row = b.at(right, b.imul(i, spec.paddedSize()));
-    Vals columns;
-    for (int64_t v = 0; v < spec.tileVectors; ++v)
-      columns.push_back(b.loadLanes(b.at(row, v * kLanes)));
-    Address weights = b.at(left, b.imul(i, spec.scoreStride()));
-    for (int64_t r = 0; r < spec.tileRows; ++r) {
-      Val x = b.broadcast(b.at(weights, r));
-      for (int64_t v = 0; v < spec.tileVectors; ++v) {
-        Val &value = next[size_t(r * spec.tileVectors + v)];
-        value = b.fma(x, columns[size_t(v)], value);
+    for (int64_t i = spec.together(); i-- > 0;) {
+      Address row = b.at(b.at(right, b.imul(first, spec.paddedSize())), i * spec.paddedSize());
+      Vals columns;
+      for (int64_t v = 0; v < spec.tileVectors; ++v)
+        columns.push_back(b.loadLanes(b.at(row, v * kLanes)));
+      Address weights = b.at(b.at(left, b.imul(first, spec.scoreStride())), i * spec.scoreStride());
+      for (int64_t r = 0; r < spec.tileRows; ++r) {
+        Val x = b.broadcast(b.at(weights, r));
+        for (int64_t v = 0; v < spec.tileVectors; ++v) {
+          Val &value = next[size_t(r * spec.tileVectors + v)];
+          value = b.fma(x, columns[size_t(v)], value);
+        }
       }
     }
     return next;
@@ -172,17 +179,21 @@ void AttentionEmitter::chainTileKeys(Val row, Address left, int64_t panels, Stor
   int64_t rows = spec.tileRows, vectors = spec.tileVectors, width = spec.panelWidth();
   b.forLoop(0, spec.sizePanels(), 1, [&](Val panel) {
     Address right = b.at(part(panels), b.imul(panel, spec.paddedKeys() * width));
-    Vals values = chainRows(left, spec.scoreStride(), right, vectors, b.i64(0), b.iadd(row, 1), 1);
-    for (int64_t beyond = 1; beyond < rows; ++beyond) {
-      Val key = b.iadd(row, beyond);
-      for (int64_t v = 0; v < vectors; ++v) {
-        Val column = b.loadLanes(b.at(b.at(right, b.imul(key, width)), v * kLanes));
-        for (int64_t r = beyond; r < rows; ++r) {
-          Val &value = values[size_t(r * vectors + v)];
-          value = b.fma(b.broadcast(b.at(b.at(left, r * spec.scoreStride()), key)), column, value);
+    // Keys that all rows see, then the others, each for the rows that see it. Of bf16 a pair goes as one, its masked
+    // weight zero.
+    int64_t together = spec.together();
+    Vals values = chainRows(left, spec.scoreStride(), right, vectors, b.i64(0), b.iadd(row, 2 - together), together);
+    for (int64_t first = 2 - together; first < rows; first += together)
+      for (int64_t beyond = first + together; beyond-- > first;) {
+        Val key = b.iadd(row, beyond);
+        for (int64_t v = 0; v < vectors; ++v) {
+          Val column = b.loadLanes(b.at(b.at(right, b.imul(key, width)), v * kLanes));
+          for (int64_t r = first; r < rows; ++r) {
+            Val &value = values[size_t(r * vectors + v)];
+            value = b.fma(b.broadcast(b.at(b.at(left, r * spec.scoreStride()), key)), column, value);
+          }
         }
       }
-    }
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t v = 0; v < vectors; ++v) {
         Val column = b.iadd(b.imul(panel, width), v * kLanes);

@@ -12,21 +12,23 @@ bool hasBF16Instructions(const step::TargetInfo &target) { return is_contained(t
 static Type *words(KernelBuilder &b) { return b.lanesOf(b.i32Type()); }
 static Type *halves(KernelBuilder &b) { return b.lanesOf(b.ir().getInt16Ty()); }
 
-static Val widened(KernelBuilder &b, Val half) {
-  return b.ir().CreateBitCast(b.ir().CreateShl(b.ir().CreateZExt(half, words(b)), 16), b.lanesOf(b.f32Type()));
+Val widenBF16(KernelBuilder &b, Val half) {
+  auto lanes = cast<FixedVectorType>(half->getType())->getElementCount();
+  Val words = b.ir().CreateShl(b.ir().CreateZExt(half, VectorType::get(b.i32Type(), lanes)), 16);
+  return b.ir().CreateBitCast(words, VectorType::get(b.f32Type(), lanes));
 }
 
 Val roundToBF16(KernelBuilder &b, Val lanes) {
   if (hasBF16Instructions(b.getTarget())) {
     Val rounded = b.ir().CreateIntrinsic(Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {lanes});
-    return widened(b, b.ir().CreateBitCast(rounded, halves(b)));
+    return widenBF16(b, b.ir().CreateBitCast(rounded, halves(b)));
   }
   EmitPolicy policy(b);
   return train::roundToBF16(policy, lanes);
 }
 
 Val loadBF16Lanes(KernelBuilder &b, Address from, Val mask) {
-  return widened(b, b.loadLanes(from, b.ir().getInt16Ty(), mask));
+  return widenBF16(b, b.loadLanes(from, b.ir().getInt16Ty(), mask));
 }
 
 void storeBF16Lanes(KernelBuilder &b, Address to, Val lanes, Val mask) {

@@ -12,6 +12,9 @@ bool hasBF16Instructions(const step::TargetInfo &target);
 // 16 lanes of f32 rounded to what a bf16 can be.
 Val roundToBF16(KernelBuilder &builder, Val lanes);
 
+// A vector of i16, each the upper half of an f32, as f32.
+Val widenBF16(KernelBuilder &builder, Val half);
+
 // 16 values from or to a buffer of bf16, at 2-byte aligned addresses; masks as for KernelBuilder::loadLanes. What is
 // stored has been rounded.
 Val loadBF16Lanes(KernelBuilder &builder, Address from, Val mask = nullptr);

@@ -23,6 +23,7 @@ template <class Op> static void planAttention(Op op, const step::TargetInfo &tar
   };
   set("samples", shape.samples), set("positions", shape.positions), set("heads", shape.heads);
   set("kv_heads", shape.kvHeads), set("size", shape.size), set("backward", backward);
+  set("bf16", cast<RankedTensorType>(op.getQ().getType()).getElementType().isBF16());
   set("tile_rows", shape.tileRows), set("tile_vectors", shape.tileVectors);
   launch.spec.push_back(b.getNamedAttr("scale", op.getScaleAttr()));
   launch.spec.push_back(b.getNamedAttr("dropout", op.getDropoutAttr()));
@@ -31,8 +32,9 @@ template <class Op> static void planAttention(Op op, const step::TargetInfo &tar
     launch.scalars.push_back(op.getDropoutId());
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     launch.arguments.push_back({step::ArgumentKind::Operand, i});
-  for (unsigned i = 0; i < op->getNumResults(); ++i)
-    launch.arguments.push_back({step::ArgumentKind::Result, i});
+  // What an epilogue may take over is the last argument.
+  for (unsigned i = 0, count = op->getNumResults(); i < count; ++i)
+    launch.arguments.push_back({step::ArgumentKind::Result, backward ? i : (i + 1) % count});
   launch.workgroups = shape.samples * (backward ? shape.kvHeads : shape.heads);
   launch.scratchBytes = shape.scratchBytes();
   launch.flops = int64_t(op.getFlops()), launch.bytes = int64_t(op.getBytes());

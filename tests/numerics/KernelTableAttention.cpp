@@ -13,8 +13,8 @@ struct Shape {
   double dropout;
 };
 
-std::string tensor(int64_t a, int64_t b, int64_t c) {
-  return std::to_string(a) + "x" + std::to_string(b) + "x" + std::to_string(c) + "xf32";
+std::string tensor(int64_t a, int64_t b, int64_t c, const std::string &type) {
+  return std::to_string(a) + "x" + std::to_string(b) + "x" + std::to_string(c) + "x" + type;
 }
 
 std::string attributes(const Shape &s) {
@@ -28,6 +28,28 @@ void stepScalars(rcp_step_params_v1 &params) {
   params.step = 77;
   params.first_sample = 3;
 }
+
+// Forward and backward; `more`: attributes of bf16 operands.
+void addCases(const Shape &s, const std::string &type, const std::string &more, std::vector<KernelCase> &cases) {
+  auto heads = [&](int64_t count, const std::string &type) {
+    return tensor(s.samples, s.positions, count * s.size, type);
+  };
+  std::string q = heads(s.heads, type), kv = heads(s.kvHeads, type),
+              row = tensor(s.samples, s.heads, s.positions, "f32");
+  std::string queries = heads(s.heads, "f32"), keys = heads(s.kvHeads, "f32");
+  cases.push_back({std::string("Attention") + s.name,
+                   "train.attention",
+                   attributes(s) + more,
+                   {{q, normal(2)}, {kv, normal(2)}, {kv}},
+                   {queries, row, row},
+                   stepScalars});
+  cases.push_back({std::string("AttentionGrad") + s.name,
+                   "train.attention_grad",
+                   attributes(s) + more,
+                   {{q}, {q, normal(2)}, {kv, normal(2)}, {kv}, {q}, {row, uniform(2, 6)}, {row, uniform(1, 40)}},
+                   {queries, keys, keys},
+                   stepScalars});
+}
 } // namespace
 
 std::vector<KernelCase> attentionCases() {
@@ -37,24 +59,25 @@ std::vector<KernelCase> attentionCases() {
       {"GroupOfTwo", 2, 31, 4, 2, 8, 0},   {"GroupOfThree", 1, 19, 3, 1, 6, 0},     {"GroupOfFive", 1, 13, 5, 1, 4, 0},
       {"GroupOfSix", 1, 50, 12, 2, 10, 0}, {"HeadOf64", 1, 97, 2, 2, 64, 0},        {"HeadOf128", 1, 65, 2, 1, 128, 0},
       {"Dropout", 2, 37, 4, 2, 12, 0.1},   {"DropoutHeavy", 1, 70, 2, 2, 20, 0.75}, {"LongRow", 1, 301, 1, 1, 7, 0},
+      {"LargeTiles", 1, 523, 1, 1, 9, 0},
   };
   std::vector<KernelCase> cases;
-  for (const Shape &s : shapes) {
-    std::string q = tensor(s.samples, s.positions, s.heads * s.size),
-                kv = tensor(s.samples, s.positions, s.kvHeads * s.size), row = tensor(s.samples, s.heads, s.positions);
-    cases.push_back({std::string("Attention") + s.name,
-                     "train.attention",
-                     attributes(s),
-                     {{q, normal(2)}, {kv, normal(2)}, {kv}},
-                     {q, row, row},
-                     stepScalars});
-    cases.push_back({std::string("AttentionGrad") + s.name,
-                     "train.attention_grad",
-                     attributes(s),
-                     {{q}, {q, normal(2)}, {kv, normal(2)}, {kv}, {q}, {row, uniform(2, 6)}, {row, uniform(1, 40)}},
-                     {q, kv, kv},
-                     stepScalars});
-  }
+  for (const Shape &s : shapes)
+    addCases(s, "f32", "", cases);
+  return cases;
+}
+
+static constexpr Shape kBF16Shapes[] = {
+    {"TwoPositions", 1, 2, 2, 1, 2, 0},  {"OddHalves", 2, 14, 3, 3, 10, 0},   {"BlockEdge", 1, 32, 2, 2, 32, 0},
+    {"BeyondBlock", 1, 34, 2, 2, 16, 0}, {"TileEdge", 1, 50, 1, 1, 34, 0},    {"GroupOfThree", 1, 66, 3, 1, 6, 0},
+    {"HeadOf64", 1, 98, 2, 2, 64, 0},    {"HeadOf128", 1, 130, 2, 1, 128, 0}, {"Dropout", 2, 38, 4, 2, 12, 0.1},
+    {"LongRow", 1, 302, 1, 1, 40, 0.2},  {"LargeTiles", 1, 526, 1, 1, 8, 0},
+};
+
+std::vector<KernelCase> bf16AttentionCases() {
+  std::vector<KernelCase> cases;
+  for (const Shape &s : kBF16Shapes)
+    addCases(s, "bf16", "", cases);
   return cases;
 }
 

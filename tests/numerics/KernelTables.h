@@ -16,6 +16,7 @@ std::vector<KernelCase> bf16LossCases();
 std::vector<KernelCase> blocksLossCases();
 std::vector<KernelCase> updateCases();
 std::vector<KernelCase> attentionCases();
+std::vector<KernelCase> bf16AttentionCases();
 std::vector<KernelCase> fusedCases();
 std::vector<KernelCase> fusedBlocksCases();
 
