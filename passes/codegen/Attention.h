@@ -27,11 +27,15 @@ struct AttentionSpec : AttentionShape {
 struct AttentionRows {
   Address base;          // row 0
   int64_t stride, bytes; // elements between rows; of an element
-  static AttentionRows of(KernelBuilder &builder, const AttentionShape &shape, unsigned buffer, Val sample, Val head,
-                          int64_t heads, bool bf16);
+  static AttentionRows of(KernelBuilder &builder, int64_t positions, int64_t size, unsigned buffer, Val sample,
+                          Val head, int64_t heads, bool bf16);
   Address at(KernelBuilder &b, Val row) const { return b.at(base, b.imul(row, stride), bytes); }
-  void prefetch(KernelBuilder &b, const AttentionShape &shape, Val row) const; // may lie beyond the tensor
+  void prefetch(KernelBuilder &b, int64_t size, Val row) const; // may lie beyond the tensor
 };
+
+// <16 x i1>: which attention weights the dropout draw keeps, those `lanes` elements behind (row, key) of a head [T, T].
+Val attentionKeptLanes(KernelBuilder &b, EmitPolicy &policy, int64_t heads, int64_t positions, double probability,
+                       Val sample, Val head, Val row, Val key, Val lanes);
 
 class AttentionEmitter {
 public:
@@ -44,15 +48,15 @@ public:
 private:
   using Rows = AttentionRows;
   Rows operandRows(unsigned buffer, Val sample, Val head, int64_t heads) {
-    return Rows::of(b, spec, buffer, sample, head, heads, spec.bf16);
+    return Rows::of(b, spec.positions, spec.size, buffer, sample, head, heads, spec.bf16);
   }
   Rows resultRows(unsigned buffer, Val sample, Val head, int64_t heads) {
-    return Rows::of(b, spec, buffer, sample, head, heads, false);
+    return Rows::of(b, spec.positions, spec.size, buffer, sample, head, heads, false);
   }
   Address part(int64_t floats) { return b.scratch(floats * 4); }
 
   // AttentionTiles.cpp
-  void prefetchRow(Rows from, Val row) { from.prefetch(b, spec, row); }
+  void prefetchRow(Rows from, Val row) { from.prefetch(b, spec.size, row); }
   Val loadRow(Rows from, Val row, int64_t e);       // 16 lanes as f32, zeros beyond E
   void packPanel(Rows from, Val panel, int64_t to); // one of [panel of keys][e][key], keys beyond T zero
   // [panel of e][key][e] of `count` keys (fewer at the end), beyond E zero.

@@ -18,16 +18,16 @@ AttentionSpec::AttentionSpec(mlir::DictionaryAttr spec)
       scale(specFloat(spec, "scale")), dropoutProbability(specFloat(spec, "dropout")),
       bf16(specInt(spec, "bf16") != 0) {}
 
-AttentionRows AttentionRows::of(KernelBuilder &b, const AttentionShape &spec, unsigned buffer, Val sample, Val head,
-                                int64_t heads, bool bf16) {
-  int64_t stride = heads * spec.size, bytes = bf16 ? 2 : 4;
-  Val offset = b.iadd(b.imul(sample, spec.positions * stride), b.imul(head, spec.size));
+AttentionRows AttentionRows::of(KernelBuilder &b, int64_t positions, int64_t size, unsigned buffer, Val sample,
+                                Val head, int64_t heads, bool bf16) {
+  int64_t stride = heads * size, bytes = bf16 ? 2 : 4;
+  Val offset = b.iadd(b.imul(sample, positions * stride), b.imul(head, size));
   return {b.at(b.buffer(buffer), offset, bytes), stride, bytes};
 }
 
 // The rows of one head lie apart in memory, where the processor does not foresee them.
-void AttentionRows::prefetch(KernelBuilder &b, const AttentionShape &spec, Val row) const {
-  for (int64_t e = 0; e < spec.size; e += 64 / bytes)
+void AttentionRows::prefetch(KernelBuilder &b, int64_t size, Val row) const {
+  for (int64_t e = 0; e < size; e += 64 / bytes)
     b.prefetch(b.at(at(b, row), e, bytes));
 }
 
@@ -262,14 +262,19 @@ Val AttentionEmitter::lanesUpTo(Val last) {
 }
 
 Val AttentionEmitter::keptLanes(Val sample, Val head, Val row, Val firstKey) {
-  EmitPolicy &p = policy;
-  auto key =
+  return attentionKeptLanes(b, policy, spec.heads, spec.positions, spec.dropoutProbability, sample, head, row, firstKey,
+                            b.laneIndex());
+}
+
+Val attentionKeptLanes(KernelBuilder &b, EmitPolicy &p, int64_t heads, int64_t positions, double probability,
+                       Val sample, Val head, Val row, Val key, Val lanes) {
+  auto dropoutKey =
       train::dropoutKey(p, p.words(b.param(offsetof(rcp_step_params_v1, seed), b.i64Type())), p.words(b.scalar(0)).w0,
                         p.words(b.param(offsetof(rcp_step_params_v1, step), b.i64Type())).w0);
   Val globalSample = b.iadd(b.param(offsetof(rcp_step_params_v1, first_sample), b.i64Type()), sample);
-  Val rowNumber = b.iadd(b.imul(b.iadd(b.imul(globalSample, spec.heads), head), spec.positions), row);
-  auto element = train::offsetCounter(p, p.words(b.iadd(b.imul(rowNumber, spec.positions), firstKey)), b.laneIndex());
-  return train::dropoutKeep(p, key, element, p.constantInt(train::dropoutThreshold(spec.dropoutProbability)));
+  Val rowNumber = b.iadd(b.imul(b.iadd(b.imul(globalSample, heads), head), positions), row);
+  auto element = train::offsetCounter(p, p.words(b.iadd(b.imul(rowNumber, positions), key)), lanes);
+  return train::dropoutKeep(p, dropoutKey, element, p.constantInt(train::dropoutThreshold(probability)));
 }
 
 } // namespace recipe::codegen

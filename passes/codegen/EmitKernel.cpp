@@ -7,7 +7,7 @@ namespace recipe::codegen {
 
 static EmitRule findRule(StringRef family) {
   for (ArrayRef<NamedEmitRule> rules : {elementwiseFamilies(), rowFamilies(), gemmFamilies(), gemmAmxFamilies(),
-                                        attentionFamilies(), lossFamilies(), updateFamilies()})
+                                        attentionFamilies(), attentionAmxFamilies(), lossFamilies(), updateFamilies()})
     for (const NamedEmitRule &named : rules)
       if (named.family == family)
         return named.rule;

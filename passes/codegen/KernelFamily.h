@@ -27,6 +27,7 @@ llvm::ArrayRef<NamedEmitRule> rowFamilies();
 llvm::ArrayRef<NamedEmitRule> gemmFamilies();
 llvm::ArrayRef<NamedEmitRule> gemmAmxFamilies();
 llvm::ArrayRef<NamedEmitRule> attentionFamilies();
+llvm::ArrayRef<NamedEmitRule> attentionAmxFamilies();
 llvm::ArrayRef<NamedEmitRule> lossFamilies();
 llvm::ArrayRef<NamedEmitRule> updateFamilies();
 

@@ -56,14 +56,14 @@ std::string tensor(ArrayRef<int64_t> shape, StringRef element) {
 }
 
 // A train.kernel of one op.
-std::string moduleText(const Shape &s, bool backward) {
+std::string moduleText(const Shape &s, bool backward, bool blocks) {
   StringRef element = s.bf16 ? "bf16" : "f32";
   auto rows = [&](int64_t heads, StringRef type) { return tensor({s.samples, s.positions, heads * s.size}, type); };
   std::string q = rows(s.heads, element), kv = rows(s.kvHeads, element);
   std::string row = tensor({s.samples, s.heads, s.positions}, "f32");
   std::vector<std::string> operands{q, kv, kv}, results{rows(s.heads, "f32"), row, row};
   if (backward) {
-    operands = {q, q, kv, kv, rows(s.heads, "f32"), row, row};
+    operands = {q, q, kv, kv, q, row, row};
     results = {rows(s.heads, "f32"), rows(s.kvHeads, "f32"), rows(s.kvHeads, "f32")};
   }
   std::string inputs, names, inner, arguments;
@@ -78,7 +78,8 @@ std::string moduleText(const Shape &s, bool backward) {
   std::string attributes = "heads = " + std::to_string(s.heads) + " : i64, kv_heads = " + std::to_string(s.kvHeads) +
                            " : i64, scale = " + std::to_string(1 / std::sqrt(double(s.size))) +
                            " : f64, dropout = " + std::to_string(s.dropout) +
-                           " : f64, dropout_id = " + (s.dropout != 0 ? "7" : "0") + " : i64";
+                           " : f64, dropout_id = " + (s.dropout != 0 ? "7" : "0") + " : i64" +
+                           (blocks ? ", bf16_order = #train<bf16_order blocks>" : "");
   return "train.graph @bench {\n" + inputs + "%r0, %r1, %r2 = train.kernel \"bench\"(" + names + ") : " + type +
          " {\n^bb0(" + arguments + "):\n%y0, %y1, %y2 = train.attention" + (backward ? "_grad " : " ") + inner + " {" +
          attributes + "} : " + type + "\ntrain.yield %y0, %y1, %y2 : " + llvm::join(results, ", ") + "\n}\n}\n";
@@ -142,7 +143,8 @@ struct Bench {
 bool run(const Shape &shape, bool backward, const Bench &bench) {
   MLIRContext context;
   context.loadDialect<train::TrainDialect, step::StepDialect>();
-  auto module = parseSourceString<ModuleOp>(moduleText(shape, backward), ParserConfig(&context));
+  auto module = parseSourceString<ModuleOp>(moduleText(shape, backward, shape.bf16 && bench.target.tilesBF16),
+                                            ParserConfig(&context));
   if (!module)
     return false;
   train::KernelOp op;
@@ -197,7 +199,7 @@ int main(int argc, char **argv) {
     best = std::max(best, bench.peak());
   std::printf("%s, peak %.1f GFLOP/s, of vdpbf16ps %.1f\n", target->cpu.c_str(), best * 1e-9,
               bench::measureDotPeak() * 1e-9);
-  for (bool bf16 : {false})
+  for (bool bf16 : {false, true})
     for (double dropout : {0.0, 0.1})
       for (auto [positions, heads, kvHeads, size] :
            {std::array<int64_t, 4>{1024, 12, 12, 64}, {2048, 8, 2, 128}, {256, 2, 2, 32}})

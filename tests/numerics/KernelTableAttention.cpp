@@ -81,4 +81,15 @@ std::vector<KernelCase> bf16AttentionCases() {
   return cases;
 }
 
+// Blocks that end within the last one, several chunks of backward, groups.
+std::vector<KernelCase> blocksAttentionCases() {
+  std::vector<KernelCase> cases;
+  for (const Shape &s : kBF16Shapes)
+    addCases(s, "bf16", ", bf16_order = #train<bf16_order blocks>", cases);
+  for (const Shape &s : {Shape{"GroupOfFive", 1, 14, 5, 1, 4, 0.2}, Shape{"GroupOfSix", 2, 162, 12, 2, 34, 0},
+                         Shape{"WholeChunks", 1, 256, 1, 1, 64, 0.1}})
+    addCases(s, "bf16", ", bf16_order = #train<bf16_order blocks>", cases);
+  return cases;
+}
+
 } // namespace recipe::test

@@ -17,6 +17,7 @@ std::vector<KernelCase> blocksLossCases();
 std::vector<KernelCase> updateCases();
 std::vector<KernelCase> attentionCases();
 std::vector<KernelCase> bf16AttentionCases();
+std::vector<KernelCase> blocksAttentionCases();
 std::vector<KernelCase> fusedCases();
 std::vector<KernelCase> fusedBlocksCases();
 

@@ -63,7 +63,7 @@ train.graph @backward {
 }
 
 // The scalars that AdamW reads change before its cast stands.
-// CHECK-COUNT-4: remark: loc("cast"): not fused by {{.*}}Cast: operand 0 of 'train.cast' comes from 'train.adamw', not from
+// CHECK-COUNT-5: remark: loc("cast"): not fused by {{.*}}Cast: operand 0 of 'train.cast' comes from 'train.adamw', not from
 // CHECK: remark: loc("cast"): not fused by ElementwiseChain: 'train.grad_norm' norm changes the step's scalars in between
 // CHECK: remark: loc("cast"): not fused by ElementwiseChainSecond: 'train.cast' has 1 operands
 // CHECK: remark: loc("cast"): not fused by SecondResultCast: operand 0 of 'train.cast' is result 0 of 'train.adamw', not 1
