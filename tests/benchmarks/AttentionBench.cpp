@@ -105,8 +105,10 @@ public:
     }
     for (Type type : op.getResultTypes())
       memory.emplace_back(floatsOf(type));
-    for (bench::Pages &pages : memory)
-      buffers.push_back(pages.data);
+    for (const select::Argument &argument : launch.arguments) {
+      bool isResult = argument.kind == step::ArgumentKind::Result;
+      buffers.push_back(std::next(memory.begin(), argument.index + (isResult ? op.getNumOperands() : 0))->data);
+    }
     params.node_count = 1;
     arguments = {buffers.data(), scalars.data(), &params, nullptr};
   }
