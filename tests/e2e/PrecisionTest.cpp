@@ -84,7 +84,8 @@ TEST_P(PrecisionTest, MemoryIsCounted) {
 }
 
 TEST_P(PrecisionTest, KeepsWhatItIsTold) {
-  compile("kept.bin", "--set precision.compute=bf16 --set 'precision.keep_fp32=[matmul, attention, elementwise, loss]'");
+  compile("kept.bin",
+          "--set precision.compute=bf16 --set 'precision.keep_fp32=[matmul, attention, elementwise, loss]'");
   compile("fp32.bin", "");
   space.must("reciperun kept.bin --output-dir kept");
   space.must("reciperun fp32.bin --output-dir fp32");
