@@ -297,6 +297,23 @@ void addNorms(std::vector<KernelCase> &cases) {
 
 } // namespace
 
+// What attention gives goes on in bf16; the row statistics leave the kernel beside it.
+static void addAttention(const std::string &name, const std::string &element, const std::string &more,
+                         std::vector<KernelCase> &cases) {
+  for (int64_t size : {10, 64}) {
+    std::string type = sized({2, 70, 4 * size}), row = "2x4x70xf32";
+    std::string q = "2x70x" + std::to_string(4 * size) + "x" + element;
+    std::string kv = "2x70x" + std::to_string(2 * size) + "x" + element;
+    Region r(name + std::to_string(size));
+    std::string o = r.op("attention", {r.operand(q), r.operand(kv), r.operand(kv)}, {type, row, row},
+                         "heads = 4 : i64, kv_heads = 2 : i64, scale = 0.31 : f64, dropout = 0.1 : f64, "
+                         "dropout_id = 3000000019 : i64" +
+                             more);
+    std::string half = r.op("cast", {o}, {rounded(type)});
+    cases.push_back(size == 10 ? r.gives({half, "v0#1", "v0#2"}) : r.gives({"v0#1", o, half, "v0#2"}));
+  }
+}
+
 std::vector<KernelCase> fusedBlocksCases() {
   std::vector<KernelCase> cases;
   auto add = [&](Product product) {
@@ -311,6 +328,7 @@ std::vector<KernelCase> fusedBlocksCases() {
   add({"BlocksSegments", "nn", {1, 33}, {600}, 70, {train::paddedSegments(600, 8)}});
   train::SegmentList wide = train::paddedSegments(300, 4), narrow = train::paddedSegments(70, 4);
   add({"BlocksPairs", "nt", {2, 13}, {300, 70}, 45, {wide, narrow}});
+  addAttention("BlocksAttentionCast", "bf16", ", bf16_order = #train<bf16_order blocks>", cases);
   return cases;
 }
 
@@ -323,6 +341,8 @@ std::vector<KernelCase> fusedCases() {
   addNormGradients(cases);
   addRope(cases);
   addAdamw(cases);
+  addAttention("AttentionCast", "f32", "", cases);
+  addAttention("AttentionCastHalf", "bf16", "", cases);
   return cases;
 }
 

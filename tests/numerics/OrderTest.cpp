@@ -281,6 +281,34 @@ TEST(Order, bf16ChainsRunInPairsOddTermFirst) {
   EXPECT_EQ(bf16Sum({0x1p24, 0, 3}), 0x1p24f + 4);
 }
 
+// The output of the last of as many positions as `values`, without the division by their number: all weights are 1.
+float bf16AttentionSum(ArrayRef<double> values, train::BF16Order order) {
+  OpGraph ops;
+  OpBuilder &b = ops.builder;
+  int64_t positions = int64_t(values.size());
+  auto half = [&](StringRef name) -> Value {
+    auto type = RankedTensorType::get({1, positions, 2}, b.getBF16Type());
+    return train::CastOp::create(b, ops.loc, type, ops.input(name, {1, positions, 2}));
+  };
+  auto rows = ops.f32({1, 1, positions});
+  Value q = half("q"), v = half("v");
+  auto one = b.getI64IntegerAttr(1);
+  ops.output("o", train::AttentionOp::create(b, ops.loc, ops.f32({1, positions, 2}), rows, rows, q, q, v, one, one,
+                                             b.getF64FloatAttr(1), b.getF64FloatAttr(0), b.getI64IntegerAttr(0),
+                                             train::BF16OrderAttr::get(&ops.context, order))
+                      .getResult());
+  HostTensor terms = zeros({1, positions, 2});
+  for (int64_t i = 0; i < positions; ++i)
+    terms.f64[size_t(2 * i)] = values[size_t(i)];
+  Values result = run(ops, "forward", ReferenceMode::Exact, {{"q", zeros({1, positions, 2})}, {"v", terms}});
+  return float(at(result.at("o"), 2 * (positions - 1))) * float(positions);
+}
+
+TEST(Order, bf16AttentionFollowsTheOrderOfItsTerms) {
+  EXPECT_EQ(bf16AttentionSum({0x1p24, 0, 1, 2}, train::BF16Order::Pairs), 0x1p24f + 4);
+  EXPECT_EQ(bf16AttentionSum({0x1p24, 0, 1, 2}, train::BF16Order::Blocks), 0x1p24f + 2);
+}
+
 TEST(Order, aBF16TermOfZeroFillsAnOddEnd) {
   // -2^-120 + 2^-120 (1 - 2^-8) is a negative denormal, hence -0.0; the +0.0 that fills up the second pair makes it
   // +0.0, so that the last -0.0 does not show.

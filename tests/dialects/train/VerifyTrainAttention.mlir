@@ -267,3 +267,39 @@ train.graph @g {
   // expected-error @+1 {{'dk' and 'dv' must have shape [2, 3, 4], got: 'tensor<2x3x8xf32>'}}
   %0, %1, %2 = train.attention_grad %dy, %q, %k, %v, %o, %m, %s {heads = 4 : i64, kv_heads = 2 : i64, scale = 0.5 : f64, dropout = 0.0 : f64, dropout_id = 0 : i64} : (tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x8xf32>, tensor<2x4x3xf32>, tensor<2x4x3xf32>) -> (tensor<2x3x8xf32>, tensor<2x3x4xf32>, tensor<2x3x8xf32>)
 }
+
+// -----
+
+train.graph @g {
+  %q = train.input "q" : tensor<2x4x8xbf16>
+  %k = train.input "k" : tensor<2x4x8xf32>
+  // expected-error @+1 {{these operands must have one element type, got: 'tensor<2x4x8xbf16>' and 'tensor<2x4x8xf32>'}}
+  %0, %1, %2 = train.attention %q, %k, %k {heads = 2 : i64, kv_heads = 2 : i64, scale = 0.5 : f64, dropout = 0.0 : f64, dropout_id = 0 : i64} : (tensor<2x4x8xbf16>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> (tensor<2x4x8xf32>, tensor<2x2x4xf32>, tensor<2x2x4xf32>)
+}
+
+// -----
+
+train.graph @g {
+  %q = train.input "q" : tensor<2x3x8xbf16>
+  %k = train.input "k" : tensor<2x3x8xbf16>
+  // expected-error @+1 {{positions and channels of a head of bf16 operands must be even, got: 'tensor<2x3x8xbf16>' and 2 heads}}
+  %0, %1, %2 = train.attention %q, %k, %k {heads = 2 : i64, kv_heads = 2 : i64, scale = 0.5 : f64, dropout = 0.0 : f64, dropout_id = 0 : i64} : (tensor<2x3x8xbf16>, tensor<2x3x8xbf16>, tensor<2x3x8xbf16>) -> (tensor<2x3x8xf32>, tensor<2x2x3xf32>, tensor<2x2x3xf32>)
+}
+
+// -----
+
+train.graph @g {
+  %q = train.input "q" : tensor<2x4x6xbf16>
+  %k = train.input "k" : tensor<2x4x6xbf16>
+  // expected-error @+1 {{positions and channels of a head of bf16 operands must be even, got: 'tensor<2x4x6xbf16>' and 2 heads}}
+  %0, %1, %2 = train.attention %q, %k, %k {heads = 2 : i64, kv_heads = 2 : i64, scale = 0.5 : f64, dropout = 0.0 : f64, dropout_id = 0 : i64} : (tensor<2x4x6xbf16>, tensor<2x4x6xbf16>, tensor<2x4x6xbf16>) -> (tensor<2x4x6xf32>, tensor<2x2x4xf32>, tensor<2x2x4xf32>)
+}
+
+// -----
+
+train.graph @g {
+  %q = train.input "q" : tensor<2x4x8xf32>
+  %k = train.input "k" : tensor<2x4x8xf32>
+  // expected-error @+1 {{'bf16_order' is that of bf16 operands, got: 'tensor<2x4x8xf32>'}}
+  %0, %1, %2 = train.attention %q, %k, %k {heads = 2 : i64, kv_heads = 2 : i64, scale = 0.5 : f64, dropout = 0.0 : f64, dropout_id = 0 : i64, bf16_order = #train<bf16_order blocks>} : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> (tensor<2x4x8xf32>, tensor<2x2x4xf32>, tensor<2x2x4xf32>)
+}
