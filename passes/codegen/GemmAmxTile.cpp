@@ -122,7 +122,7 @@ void GemmAmxEmitter::prefetchNext(const Tile &tile, Val k) {
     Val element = b.iadd(b.imul(row, spec.n), b.iadd(tile.column, kExtent));
     for (int64_t half = 0; half < 2; ++half, element = b.iadd(element, kSide)) {
       if (epilogue)
-        epilogue->prefetch(element);
+        epilogue->prefetch(element), epilogue->prefetchResults(element);
       else
         prefetchToL2(b, b.at(b.buffer(spec.accumulator ? spec.accumulatorBuffer() : spec.resultBuffer()), element));
     }

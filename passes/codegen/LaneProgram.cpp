@@ -70,6 +70,11 @@ void LaneProgram::prefetch(Val element) const {
       b.prefetch(at(input, element));
 }
 
+void LaneProgram::prefetchResults(Val element) const {
+  for (size_t result = 0; result < results.size(); ++result)
+    b.prefetch(at(inputs.size() + result, element));
+}
+
 void LaneProgram::mayOverwrite(unsigned buffer) const {
   for (size_t result = 0; result < results.size(); ++result)
     b.mayAlias(buffer, firstBuffer + unsigned(inputs.size() + result));

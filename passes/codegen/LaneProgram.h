@@ -36,6 +36,8 @@ public:
   bool readsElements() const { return llvm::is_contained(inputs, 0); }
   // Asks for the lines of cache that `run` will read.
   void prefetch(Val element) const;
+  // Of those that it will write.
+  void prefetchResults(Val element) const;
   // The buffer may be the memory of any result.
   void mayOverwrite(unsigned buffer) const;
   // Few instructions: code that may be repeated.
