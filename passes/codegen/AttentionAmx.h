@@ -53,7 +53,7 @@ private:
   };
   void scoreBlock(Val block);
   void rowMaxima(const ForwardRows &rows);
-  void softmax(const ForwardRows &rows);
+  void softmax(const ForwardRows &rows, llvm::function_ref<void(Val row)> prefetch);
   void outputs(Val block);
   Val scoreLanes(Val row, Val key);
   Address weightsAt(Val row, Val key);

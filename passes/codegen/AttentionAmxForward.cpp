@@ -33,11 +33,12 @@ void AttentionAmxEmitter::emitForward(const LaneProgram *epilogue) {
     packColumns(k, firstRow, b.at(part(at.keyColumns), offset, 1));
     packPairs(v, firstRow, b.at(part(at.valuePairs), offset, 1));
     packRows(q, firstRow, part(at.queryRows));
-    for (const Rows &each : {q, k, v})
-      prefetchRows(each, next);
     scoreBlock(block);
     rowMaxima(rows);
-    softmax(rows);
+    softmax(rows, [&](Val r) {
+      for (const Rows &each : {q, k, v})
+        each.prefetch(b, spec.size, b.iadd(next, r));
+    });
     outputs(block);
     Val end = b.imin(b.i64(kTerms), b.isub(b.i64(spec.positions), firstRow));
     b.forLoop(b.i64(0), end, b.i64(1), [&](Val r) {
@@ -112,14 +113,17 @@ Address AttentionAmxEmitter::weightsAt(Val row, Val key) {
   return b.at(tile, b.imul(b.irem(row, kSide), 64), 1);
 }
 
-void AttentionAmxEmitter::softmax(const ForwardRows &rows) {
+// A row of what the next block reads is fetched with each row here: all at once would wait for memory.
+void AttentionAmxEmitter::softmax(const ForwardRows &rows, function_ref<void(Val row)> prefetch) {
   bool drops = spec.dropoutProbability != 0;
   Val keepScale = b.lanes(train::dropoutScale(spec.dropoutProbability));
   int64_t atOnce = drops ? 1 : 2;
   b.forLoop(0, kTerms, atOnce, [&](Val first) {
     Vals maxima;
-    for (int64_t r = 0; r < atOnce; ++r)
+    for (int64_t r = 0; r < atOnce; ++r) {
+      prefetch(b.iadd(first, r));
       maxima.push_back(b.broadcast(b.at(part(at.rowMax), b.iadd(first, r))));
+    }
     auto keys = [&](Val firstKey, ValRange carried, bool diagonal) {
       Vals sums(carried.begin(), carried.end());
       for (int64_t r = 0; r < atOnce; ++r) {
