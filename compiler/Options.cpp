@@ -29,6 +29,9 @@ Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend
   options.precision = {precision.compute() == frontend::Precision::bf16,
                        {precision.keep_fp32().begin(), precision.keep_fp32().end()}};
   options.recompute = recipe.memory().recompute() != frontend::Memory::none;
+  options.recomputeProducts = recipe.memory().recompute() == frontend::Memory::full       ? 2
+                              : recipe.memory().recompute() == frontend::Memory::products ? 1
+                                                                                          : 0;
   options.ranks = recipe.distributed().data_parallel_size();
   options.budget = int64_t(recipe.memory().budget());
   llvm::Expected<step::TargetInfo> target = cpu::resolveTarget(recipe.target().arch(), recipe.target().max_threads());

@@ -77,7 +77,9 @@ Outcome lowerPrecision(Compilation &c) {
 Outcome recompute(Compilation &c) {
   RecomputeReport report;
   report.wantsText = !c.options.dumpFolder.empty();
-  if (c.options.recompute && runPass(c, createRecomputePass(&report)) != Outcome::Done)
+  RecomputePassOptions options;
+  options.products = c.options.recomputeProducts;
+  if (c.options.recompute && runPass(c, createRecomputePass(options, &report)) != Outcome::Done)
     return Outcome::Bug;
   c.report = std::move(report.text);
   return Outcome::Done;

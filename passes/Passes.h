@@ -22,7 +22,7 @@ struct RecomputeReport {
   bool wantsText = true;
   std::string text; // each value that crosses from forward to backward: kept or replayed, and why
 };
-std::unique_ptr<mlir::Pass> createRecomputePass(RecomputeReport *report);
+std::unique_ptr<mlir::Pass> createRecomputePass(const RecomputePassOptions &options, RecomputeReport *report);
 
 // A PDL module with fusion rules, as text.
 struct FusionRules {

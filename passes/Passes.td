@@ -67,7 +67,7 @@ def PrecisionPass : Pass<"precision", "::mlir::ModuleOp"> {
 def RecomputePass : Pass<"recompute", "::mlir::ModuleOp"> {
   let summary = "Compute again in backward what is cheap, instead of keeping it";
   let description = [{
-    What forward gives and backward needs is kept in between. A result is dropped instead where its op is cheap (`isCheapToReplay`), everything
+    What forward gives and backward needs is kept in between. A result is dropped instead where its op is cheap (`isCheapToReplay`; `products` allows so many matrix products in a row, one only of what is kept for others), everything
     the op reads is there in backward (kept for others, dropped and replayed too, parameters, inputs, tables), and most of what the op gives would
     be kept. A dropped op is replayed once, just before the first op of backward that needs it, so that its results live shortly; forward is what it was. A
     replay bears the name of its op and `/replay`. The same ops on the same values: no bit changes.
@@ -77,6 +77,7 @@ def RecomputePass : Pass<"recompute", "::mlir::ModuleOp"> {
     beside what the op gives.
   }];
   let dependentDialects = ["::recipe::train::TrainDialect"];
+  let options = [Option<"products", "products", "int64_t", "0", "products in a row that may be replayed">];
 }
 
 def FusePass : Pass<"fuse", "::mlir::ModuleOp"> {

@@ -26,7 +26,7 @@ std::string described(Operation *op) {
 // Of @train: which ops of forward are replayed, and the replays.
 class Replays {
 public:
-  explicit Replays(GraphOp graph) : builder(graph.getContext()) {
+  Replays(GraphOp graph, int64_t products) : builder(graph.getContext()), products(products) {
     for (Operation &op : graph.getBody().front()) {
       if (isa<train::BackwardBeginOp>(op))
         boundary = &op;
@@ -101,35 +101,63 @@ private:
     return bytes;
   }
 
-  // Whether backward can have the value at all, kept or replayed.
-  bool isThere(Value value) {
+  // How many products in a row backward has to replay to have the value; none when it cannot have it.
+  std::optional<int64_t> productsBehind(Value value) {
     Operation *source = value.getDefiningOp();
-    if (!source || isResident(source) || crosses(value))
-      return true;
-    auto [entry, isNew] = replayable.try_emplace(source, false);
-    if (isNew) {
-      bool answer = isCheap(source) && llvm::all_of(source->getOperands(), [&](Value v) { return isThere(v); });
-      replayable[source] = answer;
-    }
-    return replayable[source];
+    if (!source || isResident(source) || (crosses(value) && !dropped.contains(source)))
+      return 0;
+    return productsIn(source);
   }
+  // The same of all results of an op that is replayed.
+  std::optional<int64_t> productsIn(Operation *op) {
+    auto known = chains.find(op);
+    if (known != chains.end())
+      return known->second;
+    std::optional<int64_t> chain;
+    if (mayReplay(op)) {
+      chain = 0;
+      for (Value operand : op->getOperands()) {
+        std::optional<int64_t> behind = productsBehind(operand);
+        chain = chain && behind ? std::optional(std::max(*chain, *behind)) : std::nullopt;
+      }
+      if (chain && isa<train::ContractOp>(op) && ++*chain > products)
+        chain = std::nullopt;
+    }
+    return chains[op] = chain;
+  }
+
   static bool isCheap(Operation *op) {
     auto cost = dyn_cast<CostOpInterface>(op);
     return cost && cost.isCheapToReplay();
   }
+  // A single product is one of what is kept.
+  bool mayReplay(Operation *op) {
+    auto product = dyn_cast<train::ContractOp>(op);
+    return isCheap(op) || (product && products > 1) ||
+           (product && products == 1 && llvm::all_of(product.getLhs(), [&](Value lhs) { return isKept(lhs); }));
+  }
+  // As it is or, where it is a rounded value, unrounded.
+  bool isKept(Value value) {
+    Operation *source = value.getDefiningOp();
+    if (auto cast = dyn_cast_or_null<train::CastOp>(source); cast && isKept(cast.getX()))
+      return true;
+    return source && crosses(value) && !dropped.contains(source);
+  }
 
   std::string whyKept(Operation *op) {
-    if (!isCheap(op))
+    if (!mayReplay(op))
       return "not cheap to compute again";
     int64_t all = 0;
     for (Value result : op->getResults())
       all += bytesOf(result);
     if (2 * crossingBytes(op) < all)
       return llvm::formatv("small beside the {0:f2} MiB that computing it again gives", double(all) / 1048576).str();
+    if (productsIn(op))
+      return "";
     for (Value operand : op->getOperands())
-      if (!isThere(operand))
+      if (!productsBehind(operand))
         return "it would need what " + described(operand.getDefiningOp()) + " gives, which is not kept";
-    return "";
+    return "too many products in a row would be computed again";
   }
 
   // The replay of a forward op; made before `user`, with those that it needs, unless there is one.
@@ -151,11 +179,12 @@ private:
   }
 
   OpBuilder builder;
+  int64_t products; // in a row that may be replayed
   Operation *boundary = nullptr;
   std::vector<Operation *> forward, backward;
   DenseSet<Operation *> dropped;
-  DenseMap<Operation *, bool> replayable;     // ops without results that cross
-  DenseMap<Operation *, Operation *> replays; // of dropped ops and of what they need
+  DenseMap<Operation *, std::optional<int64_t>> chains; // of products in replays; decided once
+  DenseMap<Operation *, Operation *> replays;           // of dropped ops and of what they need
   std::vector<OpOperand *> uses;
   std::vector<Reason> reasons;
 };
@@ -163,14 +192,15 @@ private:
 class RecomputePass : public impl::RecomputePassBase<RecomputePass> {
 public:
   using RecomputePassBase::RecomputePassBase;
-  explicit RecomputePass(RecomputeReport *report) : reportTo(report) {}
+  RecomputePass(const RecomputePassOptions &options, RecomputeReport *report)
+      : RecomputePassBase(options), reportTo(report) {}
 
 private:
   void runOnOperation() override {
     auto graph = getOperation().lookupSymbol<GraphOp>("train");
     if (!graph)
       return;
-    Replays replays(graph);
+    Replays replays(graph, products);
     replays.run();
     if (reportTo && reportTo->wantsText)
       reportTo->text = replays.text();
@@ -181,6 +211,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> createRecomputePass(RecomputeReport *report) { return std::make_unique<RecomputePass>(report); }
+std::unique_ptr<Pass> createRecomputePass(const RecomputePassOptions &options, RecomputeReport *report) {
+  return std::make_unique<RecomputePass>(options, report);
+}
 
 } // namespace recipe

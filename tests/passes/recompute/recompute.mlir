@@ -1,6 +1,12 @@
 // RUN: recipe-opt --recompute --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck %s
 // Not a bit changes.
 // RUN: recipe-opt --recompute %s | %same_values --graph=train %s -
+// Products only where that is wanted, and of what is kept as it is.
+// RUN: recipe-opt --recompute=products=1 --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck %s --check-prefix=PRODUCTS
+// RUN: recipe-opt --recompute=products=1 %s | %same_values --graph=train %s -
+// Two in a row, but not the third.
+// RUN: recipe-opt --recompute=products=2 --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck %s --check-prefix=FULL
+// RUN: recipe-opt --recompute=products=2 %s | %same_values --graph=train %s -
 // In bf16 casts are replayed with what they round.
 // RUN: recipe-opt --precision --recompute --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck %s --check-prefix=BF16
 // RUN: recipe-opt --precision %s > %t.before
@@ -12,7 +18,9 @@ module {
   train.variable @bias : tensor<6xf32> parameter {hf_name = "bias"}
   train.variable @up : tensor<6x32xf32> parameter {hf_name = "up"}
   train.variable @down : tensor<32x6xf32> parameter {hf_name = "down"}
+  train.variable @square : tensor<6x6xf32> parameter {hf_name = "square"}
   train.variable @dy : tensor<2x4x6xf32> output
+  train.variable @dp : tensor<2x4x6xf32> output
   train.variable @y : tensor<2x4x6xf32> output
   train.variable @dz : tensor<2x4x6xf32> output
   train.variable @dx : tensor<2x4x6xf32> output
@@ -28,6 +36,7 @@ module {
     %up = train.read @up : tensor<6x32xf32>
     %down = train.read @down : tensor<32x6xf32>
     %dy = train.read @dy : tensor<2x4x6xf32>
+    %square = train.read @square : tensor<6x6xf32>
     // Forward stays as it was.
     // CHECK: %[[X:.+]] = train.embedding {{.+}} loc("embed")
     // CHECK-NEXT: %[[N:.+]], %{{.+}}, %{{.+}} = train.layer_norm %[[X]]
@@ -36,6 +45,7 @@ module {
     // CHECK-NEXT: %[[D:.+]] = train.contract %[[A]]
     // CHECK-NEXT: %[[E:.+]] = train.dropout %[[D]]
     // CHECK-NEXT: %[[S:.+]] = train.add %[[X]], %[[E]]
+    // CHECK-NEXT: %[[P:.+]] = train.contract %[[S]]
     // CHECK-NEXT: %[[Z:.+]], %[[MEAN:.+]], %[[RSTD:.+]] = train.layer_norm %[[S]]
     // CHECK-NEXT: train.write @y, %[[Z]]
     // CHECK-NEXT: train.backward_begin
@@ -46,9 +56,22 @@ module {
     %d = train.contract %a, %down {form = #train<form nn>, segments = array<i64: 0, 16, 16, 32>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x4x32xf32>, tensor<32x6xf32>) -> tensor<2x4x6xf32> loc("down")
     %e = train.dropout %d {p = 0.25, dropout_id = 7} : (tensor<2x4x6xf32>) -> tensor<2x4x6xf32> loc("drop")
     %s = train.add %x, %e : (tensor<2x4x6xf32>, tensor<2x4x6xf32>) -> tensor<2x4x6xf32> loc("sum")
+    %p = train.contract %s, %square {form = #train<form nn>, segments = array<i64: 0, 6>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x4x6xf32>, tensor<6x6xf32>) -> tensor<2x4x6xf32> loc("proj")
     %z, %zmean, %zrstd = train.layer_norm %s, %gain, %bias {eps = 1.0e-5} : (tensor<2x4x6xf32>, tensor<6xf32>, tensor<6xf32>) -> (tensor<2x4x6xf32>, tensor<2x4xf32>, tensor<2x4xf32>) loc("last")
     train.write @y, %z : tensor<2x4x6xf32>
     train.backward_begin
+    // CHECK-NEXT: train.add %{{.+}}, %[[P]]
+    // PRODUCTS: train.backward_begin
+    // PRODUCTS-NEXT: %[[P:.+]] = train.contract {{.+}} loc("proj/replay")
+    // PRODUCTS-NEXT: train.add %{{.+}}, %[[P]]
+    // PRODUCTS-NOT: train.contract {{.+}} loc("{{.*}}/replay")
+    // FULL: train.backward_begin
+    // FULL-NOT: loc("proj/replay")
+    // FULL: %[[U:.+]] = train.contract {{.+}} loc("up/replay")
+    // FULL-NEXT: %[[A:.+]] = train.gelu %[[U]] {{.+}} loc("act/replay")
+    // FULL-NEXT: train.contract %[[A]], {{.+}} loc("down/replay")
+    // FULL-NOT: loc("proj/replay")
+    %dp = train.add %dy, %p : (tensor<2x4x6xf32>, tensor<2x4x6xf32>) -> tensor<2x4x6xf32> loc("proj/sum")
     // Of the last norm only the statistics are needed, which are small; the sum needs what is gone.
     // CHECK-NEXT: train.layer_norm_grad %{{.+}}, %[[S]], %{{.+}}, %[[MEAN]], %[[RSTD]]
     %dz, %g0, %b0 = train.layer_norm_grad %dy, %s, %gain, %zmean, %zrstd {batch_nodes = 1, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0>} : (tensor<2x4x6xf32>, tensor<2x4x6xf32>, tensor<6xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> (tensor<2x4x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>) loc("last/grad")
@@ -71,6 +94,7 @@ module {
     %dn = train.contract %du, %up {form = #train<form nt>, segments = array<i64: 0, 16, 16, 32>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x4x32xf32>, tensor<6x32xf32>) -> tensor<2x4x6xf32> loc("up/dlhs")
     // CHECK: train.layer_norm_grad %{{.+}}, %[[XAGAIN]], %{{.+}}, %[[MEANAGAIN]], %[[RSTDAGAIN]]
     %dx, %g1, %b1 = train.layer_norm_grad %dn, %x, %gain, %mean, %rstd {batch_nodes = 1, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0>} : (tensor<2x4x6xf32>, tensor<2x4x6xf32>, tensor<6xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> (tensor<2x4x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>) loc("norm/grad")
+    train.write @dp, %dp : tensor<2x4x6xf32>
     train.write @dz, %dz : tensor<2x4x6xf32>
     train.write @dx, %dx : tensor<2x4x6xf32>
   }
