@@ -49,6 +49,14 @@ SmallVector<GemmEmitter::Stream> GemmEmitter::streamsAhead(const Tile &tile, Val
   }
   if (epilogue && epilogue->readsElements())
     streams.push_back(vectorsAhead(tile, step, isLast(step), [this](Val element) { epilogue->prefetch(element); }));
+  // Stores wait for their lines in order, and the next chains wait behind them for room.
+  if (epilogue)
+    streams.push_back(
+        vectorsAhead(tile, step, isLast(step), [this](Val element) { epilogue->prefetchResults(element); }));
+  else if (!spec.accumulator)
+    streams.push_back(vectorsAhead(tile, step, isLast(step), [this](Val element) {
+      b.prefetchToWrite(b.at(b.buffer(spec.resultBuffer()), element));
+    }));
   return streams;
 }
 

@@ -23,6 +23,8 @@ public:
   bool readsElements() const { return program.readsElements(); }
   // Operands of the vector at that element of C, which is to be finished soon.
   void prefetch(Val element) const { program.prefetch(element); }
+  // The places of its results.
+  void prefetchResults(Val element) const { program.prefetchResults(element); }
 
 private:
   void storeRow(const Part &part, Val row, ValRange values) const;

@@ -243,4 +243,8 @@ void KernelBuilder::prefetch(Address from) {
   builder.CreateIntrinsic(Intrinsic::prefetch, {pointerType()}, {from.pointer, i32(0), i32(3), i32(1)});
 }
 
+void KernelBuilder::prefetchToWrite(Address to) {
+  builder.CreateIntrinsic(Intrinsic::prefetch, {pointerType()}, {to.pointer, i32(1), i32(3), i32(1)});
+}
+
 } // namespace recipe::codegen

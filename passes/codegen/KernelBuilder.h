@@ -118,6 +118,7 @@ public:
   void storeLanes(Address to, Val value, Val mask = nullptr);
   Val broadcast(Address from) { return splat(loadF32(from)); }
   void prefetch(Address from); // for reading, into all caches
+  void prefetchToWrite(Address to);
   // Workgroup w takes elements w * grain .. min((w + 1) * grain, total): the two bounds.
   std::pair<Val, Val> ownRange(Val total, Val grain);
   // Lanes 0..count-1 on; count is an i64 in 0..16 (or any larger: all on).

@@ -72,7 +72,7 @@ void LaneProgram::prefetch(Val element) const {
 
 void LaneProgram::prefetchResults(Val element) const {
   for (size_t result = 0; result < results.size(); ++result)
-    b.prefetch(at(inputs.size() + result, element));
+    b.prefetchToWrite(at(inputs.size() + result, element));
 }
 
 void LaneProgram::mayOverwrite(unsigned buffer) const {
