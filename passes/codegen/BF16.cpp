@@ -32,7 +32,15 @@ Val loadBF16Lanes(KernelBuilder &b, Address from, Val mask) {
 }
 
 void storeBF16Lanes(KernelBuilder &b, Address to, Val lanes, Val mask) {
-  b.storeLanes(to, b.ir().CreateTrunc(b.ir().CreateLShr(b.ir().CreateBitCast(lanes, words(b)), 16), halves(b)), mask);
+  if (!mask)
+    return b.storeLanes(to,
+                        b.ir().CreateTrunc(b.ir().CreateLShr(b.ir().CreateBitCast(lanes, words(b)), 16), halves(b)));
+  // Not truncated: of a truncation under a mask of one lane LLVM 22 makes a store of all 32 bits.
+  Val parts = b.ir().CreateBitCast(lanes, FixedVectorType::get(b.ir().getInt16Ty(), 2 * kLanes));
+  SmallVector<int> upper;
+  for (int64_t lane = 0; lane < kLanes; ++lane)
+    upper.push_back(int(2 * lane + 1));
+  b.storeLanes(to, b.ir().CreateShuffleVector(parts, upper), mask);
 }
 
 } // namespace recipe::codegen
