@@ -32,6 +32,8 @@ public:
         boundary = &op;
       (boundary ? backward : forward).push_back(&op);
     }
+    inForward.insert(forward.begin(), forward.end());
+    inForward.insert(boundary);
   }
 
   void run() {
@@ -82,7 +84,8 @@ private:
     Reason(Operation *op, int64_t bytes, std::string why) : name(described(op)), bytes(bytes), why(std::move(why)) {}
   };
 
-  bool isBackward(Operation *op) const { return boundary->isBeforeInBlock(op); }
+  // Replays are, too. Not asked of the block, which would number all its ops again after a few insertions.
+  bool isBackward(Operation *op) const { return !inForward.contains(op); }
   bool crosses(Value value) const {
     return llvm::any_of(value.getUsers(), [&](Operation *user) { return isBackward(user); });
   }
@@ -182,7 +185,7 @@ private:
   int64_t products; // in a row that may be replayed
   Operation *boundary = nullptr;
   std::vector<Operation *> forward, backward;
-  DenseSet<Operation *> dropped;
+  DenseSet<Operation *> inForward, dropped;
   DenseMap<Operation *, std::optional<int64_t>> chains; // of products in replays; decided once
   DenseMap<Operation *, Operation *> replays;           // of dropped ops and of what they need
   std::vector<OpOperand *> uses;
