@@ -6,12 +6,6 @@ using namespace llvm;
 
 namespace recipe::codegen {
 
-Address GemmEmitter::operand(unsigned firstBuffer, Val pair) {
-  if (auto *known = dyn_cast<ConstantInt>(pair))
-    return b.buffer(firstBuffer + unsigned(known->getZExtValue()));
-  return b.bufferAt(firstBuffer, pair);
-}
-
 // Whole tiles, then the one that is left of the block's rows.
 void GemmEmitter::forTiles(function_ref<void(int64_t, Val)> body) {
   Val whole = b.idiv(block.rows, spec.tileRows);

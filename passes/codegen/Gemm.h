@@ -141,7 +141,7 @@ private:
   bool readsOddEnds() const; // of a left operand that is not packed
   Side lhsOf(const Tile &tile, Val step);
   Side rhsOf(const Tile &tile, Val step);
-  Address operand(unsigned firstBuffer, Val pair);
+  Address operand(unsigned firstBuffer, Val pair) { return b.bufferAt(firstBuffer, pair); }
   void emitGroup(Val group);
   void forTiles(llvm::function_ref<void(int64_t rows, Val index)> body);
   void forPanels(llvm::function_ref<void(int64_t columns, Val panel)> body);

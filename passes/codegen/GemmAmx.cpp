@@ -8,12 +8,6 @@ using namespace llvm;
 
 namespace recipe::codegen {
 
-Address GemmAmxEmitter::operand(unsigned firstBuffer, Val pair) {
-  if (auto *known = dyn_cast<ConstantInt>(pair))
-    return b.buffer(firstBuffer + unsigned(known->getZExtValue()));
-  return b.bufferAt(firstBuffer, pair);
-}
-
 // 32 rows at a time, then those that are left.
 void GemmAmxEmitter::forRows(function_ref<void(int64_t, Val)> body) {
   Val whole = b.idiv(block.rows, kExtent);

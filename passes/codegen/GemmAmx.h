@@ -75,7 +75,7 @@ private:
   void storeValues(Address to);
   Address result(const Tile &tile);
 
-  Address operand(unsigned firstBuffer, Val pair);
+  Address operand(unsigned firstBuffer, Val pair) { return b.bufferAt(firstBuffer, pair); }
 
   KernelBuilder &b;
   const GemmSpec &spec;

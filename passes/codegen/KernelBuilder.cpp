@@ -130,6 +130,8 @@ Val KernelBuilder::scalar(unsigned index) {
 }
 
 Address KernelBuilder::bufferAt(unsigned first, Val index) {
+  if (auto *known = dyn_cast<ConstantInt>(index))
+    return buffer(first + unsigned(known->getZExtValue()));
   Val table = launchField(offsetof(rcp_launch_v1, buffers), "buffers");
   Val place = builder.CreateInBoundsGEP(pointerType(), table, iadd(index, int64_t(first)));
   return {builder.CreateAlignedLoad(pointerType(), place, Align(8), "buffer"), int(first)};

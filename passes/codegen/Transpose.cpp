@@ -2,6 +2,7 @@
 #include <numeric>
 
 using namespace llvm;
+using namespace recipe::codegen;
 
 void recipe::codegen::transpose8x8(KernelBuilder &b, MutableArrayRef<Val> r) {
   auto shuffle = [&](Val x, Val y, ArrayRef<int> lanes) { return b.ir().CreateShuffleVector(x, y, lanes); };
@@ -22,6 +23,15 @@ void recipe::codegen::transpose8x8(KernelBuilder &b, MutableArrayRef<Val> r) {
   }
 }
 
+// In each quarter of 16 lanes the same four: of x where below 4, of y above.
+static Val inQuarters(KernelBuilder &b, Val x, Val y, ArrayRef<int> lanes) {
+  SmallVector<int> all;
+  for (int quarter = 0; quarter < 16; quarter += 4)
+    for (int lane : lanes)
+      all.push_back(quarter + (lane < 4 ? lane : 16 + lane - 4));
+  return b.ir().CreateShuffleVector(x, y, all);
+}
+
 auto recipe::codegen::transpose16x4(KernelBuilder &b, ArrayRef<Val> rows) -> SmallVector<Val, 4> {
   // Vector i: rows i, i + 4, i + 8, i + 12, which come from memory into their quarters.
   auto join = [&](Val x, Val y) {
@@ -32,42 +42,30 @@ auto recipe::codegen::transpose16x4(KernelBuilder &b, ArrayRef<Val> rows) -> Sma
   Val r[4];
   for (size_t i = 0; i < 4; ++i)
     r[i] = join(join(rows[i], rows[i + 4]), join(rows[i + 8], rows[i + 12]));
-  // Then each quarter is transposed: lanes of x where below 4, of y above.
-  auto inQuarters = [&](Val x, Val y, ArrayRef<int> lanes) {
-    SmallVector<int> all;
-    for (int quarter = 0; quarter < 16; quarter += 4)
-      for (int lane : lanes)
-        all.push_back(quarter + (lane < 4 ? lane : 16 + lane - 4));
-    return b.ir().CreateShuffleVector(x, y, all);
-  };
+  // Then each quarter is transposed.
+  auto inEach = [&](Val x, Val y, ArrayRef<int> lanes) { return inQuarters(b, x, y, lanes); };
   Val low[2], high[2];
   for (int i = 0; i < 2; ++i) {
-    low[i] = inQuarters(r[2 * i], r[2 * i + 1], {0, 4, 1, 5});
-    high[i] = inQuarters(r[2 * i], r[2 * i + 1], {2, 6, 3, 7});
+    low[i] = inEach(r[2 * i], r[2 * i + 1], {0, 4, 1, 5});
+    high[i] = inEach(r[2 * i], r[2 * i + 1], {2, 6, 3, 7});
   }
-  return {inQuarters(low[0], low[1], {0, 1, 4, 5}), inQuarters(low[0], low[1], {2, 3, 6, 7}),
-          inQuarters(high[0], high[1], {0, 1, 4, 5}), inQuarters(high[0], high[1], {2, 3, 6, 7})};
+  return {inEach(low[0], low[1], {0, 1, 4, 5}), inEach(low[0], low[1], {2, 3, 6, 7}),
+          inEach(high[0], high[1], {0, 1, 4, 5}), inEach(high[0], high[1], {2, 3, 6, 7})};
 }
 
 void recipe::codegen::transpose16x16(KernelBuilder &b, MutableArrayRef<Val> r) {
-  // Lanes 0..15 are those of x, 16..31 those of y. Interleaved within each quarter: elements, then pairs of them.
-  auto inQuarters = [&](Val x, Val y, ArrayRef<int> lanes) {
-    SmallVector<int> all;
-    for (int quarter = 0; quarter < 16; quarter += 4)
-      for (int lane : lanes)
-        all.push_back(quarter + (lane < 4 ? lane : 16 + lane - 4));
-    return b.ir().CreateShuffleVector(x, y, all);
-  };
+  // Interleaved within each quarter: elements, then pairs of them.
+  auto inEach = [&](Val x, Val y, ArrayRef<int> lanes) { return inQuarters(b, x, y, lanes); };
   Val t[16], u[16];
   for (int i = 0; i < 16; i += 2) {
-    t[i] = inQuarters(r[i], r[i + 1], {0, 4, 1, 5});
-    t[i + 1] = inQuarters(r[i], r[i + 1], {2, 6, 3, 7});
+    t[i] = inEach(r[i], r[i + 1], {0, 4, 1, 5});
+    t[i + 1] = inEach(r[i], r[i + 1], {2, 6, 3, 7});
   }
   // u[i + c]: of rows i .. i + 3 column 4 q + c in quarter q.
   for (int i = 0; i < 16; i += 4)
     for (int j = 0; j < 2; ++j) {
-      u[i + 2 * j] = inQuarters(t[i + j], t[i + j + 2], {0, 1, 4, 5});
-      u[i + 2 * j + 1] = inQuarters(t[i + j], t[i + j + 2], {2, 3, 6, 7});
+      u[i + 2 * j] = inEach(t[i + j], t[i + j + 2], {0, 1, 4, 5});
+      u[i + 2 * j + 1] = inEach(t[i + j], t[i + j + 2], {2, 3, 6, 7});
     }
   // Then whole quarters: the 4 x 4 of them is transposed.
   auto quarters = [&](Val x, Val y, ArrayRef<int> numbers) {
