@@ -50,6 +50,17 @@ void addBlock(P p, int64_t m, int64_t n, int64_t begin, int64_t end, const typen
   }
 }
 
+// Calls visit(begin, end) for each block of [begin, end); blocks begin anew at multiples of `perSample`.
+template <class Visit>
+void forEachBlock(int64_t begin, int64_t end, const std::optional<int64_t> &perSample, Visit visit) {
+  for (int64_t k = begin, next; k < end; k = next) {
+    next = std::min(k + kTermsOfBlock, end);
+    if (perSample)
+      next = std::min(next, (k / *perSample + 1) * *perSample);
+    visit(k, next);
+  }
+}
+
 // acc [m][n] continues with the terms k in [begin, end) of lhs [m][k] (by its strides) times rhs [k][n].
 template <class P>
 void continueBF16Product(P p, const BF16Terms &terms, int64_t m, int64_t n, int64_t begin, int64_t end,
@@ -60,12 +71,9 @@ void continueBF16Product(P p, const BF16Terms &terms, int64_t m, int64_t n, int6
   } else if (!terms.blocks) {
     continuePairs(p, m, n, begin, end, lhs, lhsRow, lhsColumn, rhs, acc);
   } else {
-    for (int64_t k = begin, next; k < end; k = next) {
-      next = std::min(k + kTermsOfBlock, end);
-      if (terms.perSample)
-        next = std::min(next, (k / *terms.perSample + 1) * *terms.perSample);
-      addBlock(p, m, n, k, next, lhs, lhsRow, lhsColumn, rhs, acc);
-    }
+    forEachBlock(begin, end, terms.perSample, [&](int64_t first, int64_t last) {
+      addBlock(p, m, n, first, last, lhs, lhsRow, lhsColumn, rhs, acc);
+    });
   }
 }
 

@@ -21,7 +21,7 @@
 // Every method exists alike for AVX2 and AVX-512 vectors. All f32 policies run with FTZ and DAZ.
 //
 // Names by subject:
-//   functions    maxOf roundToBF16 expOf logOf cos2PiOf sigmoidOf
+//   functions    maxOf roundToBF16 bf16PartsOf expOf logOf cos2PiOf sigmoidOf
 //   random       threefry2x32 (Threefry.h), dropoutKey, initKey, offsetCounter, dropoutKeep, applyDropout, normalOf
 //   activations  geluOf geluGradOf swigluOf swigluGradOf
 //   norms        reciprocalStd layerNormOutput normXhat layerNormDx rmsNormOutput rmsNormXhat rmsNormDx
@@ -33,6 +33,7 @@
 #define DIALECTS_TRAIN_FORMULAS_H
 
 #include "dialects/train/Threefry.h"
+#include <array>
 #include <cstdint>
 #include <limits>
 
@@ -59,6 +60,16 @@ template <class P> typename P::F roundToBF16(P &p, typename P::F x) {
         p.selectInt(p.ult(p.constantInt(0x7f800000u), magnitude), p.orInt(bits, p.constantInt(0x00400000u)), rounded);
     return p.bitcastToFloat(p.andInt(rounded, p.constantInt(0xffff0000u)));
   }
+}
+
+// The bf16 values h, m and l that make up x, as f32: h is x rounded to 8 significant bits, ties away from zero, m what
+// is left rounded alike, l the rest. Their sum is x where 2^-103 <= |x| < 2^128 (1 - 2^-9), and where x is 0; what lies
+// below the normal numbers is lost, one of the three is a NaN where x is infinite, rounds to infinity or is a NaN.
+template <class P> std::array<typename P::F, 3> bf16PartsOf(P &p, typename P::F x) {
+  auto upperHalf = [&](typename P::I bits) { return p.bitcastToFloat(p.andInt(bits, p.constantInt(0xffff0000u))); };
+  auto rounded = [&](typename P::F y) { return upperHalf(p.addInt(p.bitcastToInt(y), p.constantInt(0x8000u))); };
+  typename P::F h = rounded(x), r = p.sub(x, h), m = rounded(r);
+  return {h, m, upperHalf(p.bitcastToInt(p.sub(r, m)))};
 }
 
 // e^x. At most 0.9 ulp from the exact value (tests/numerics). exp(0) = 1; above 88.722839 (the largest x whose result

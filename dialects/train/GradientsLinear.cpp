@@ -49,7 +49,8 @@ static Value contractLhsGradient(ContractOp op, unsigned pair, OpBuilder &builde
   SegmentList segments = op.getOutSegments() ? SegmentList(*op.getOutSegments()) : oneSegment(shapeOf(dy).back());
   return ContractOp::create(builder, derivedLoc(op, pairName("dlhs", op, pair)), op.getLhs()[pair].getType(),
                             ValueRange{dy}, ValueRange{op.getRhs()[pair]}, Value(), form,
-                            builder.getDenseI64ArrayAttr(segments), DenseI64ArrayAttr());
+                            builder.getDenseI64ArrayAttr(segments), DenseI64ArrayAttr(), BF16OrderAttr(),
+                            op.getF32ProductsAttr());
 }
 
 // drhs in the layout of rhs: a chain over the tokens of each batch segment.
@@ -59,7 +60,8 @@ static Value contractRhsGradient(ContractOp op, unsigned pair, OpBuilder &builde
   SegmentList segments = equalSegments(leadingSize(shapeOf(lhs)), context.batchNodes());
   return ContractOp::create(builder, derivedLoc(op, pairName("drhs", op, pair)), rhs.getType(), ValueRange{left},
                             ValueRange{right}, context.accumulatorFor(op.getRhsMutable()[pair], rhs.getType()),
-                            ContractForm::TN, builder.getDenseI64ArrayAttr(segments), DenseI64ArrayAttr());
+                            ContractForm::TN, builder.getDenseI64ArrayAttr(segments), DenseI64ArrayAttr(),
+                            BF16OrderAttr(), op.getF32ProductsAttr());
 }
 
 // A contraction over tokens is a backward op.

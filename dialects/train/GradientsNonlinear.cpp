@@ -93,7 +93,8 @@ LogicalResult LinearCrossEntropyOp::buildGradient(OpBuilder &builder, ValueRange
   auto grad = LinearCrossEntropyGradOp::create(
       builder, getLoc(), getLoss().getType(), getCount().getType(), getX().getType(), getWeight().getType(), getX(),
       getWeight(), getLabels(), context.accumulatorFor(cast<OpResult>(getLoss())),
-      context.accumulatorFor(cast<OpResult>(getCount())), weightAccumulator, getVocabSegments(), context.batchNodes());
+      context.accumulatorFor(cast<OpResult>(getCount())), weightAccumulator, getVocabSegments(), context.batchNodes(),
+      BF16OrderAttr(), getF32ProductsAttr());
   getLoss().replaceAllUsesWith(grad.getLoss());
   getCount().replaceAllUsesWith(grad.getCount());
   operandGradients.append(

@@ -1,5 +1,5 @@
 // Reference meaning of contract.
-#include "dialects/train/BF16Products.h"
+#include "dialects/train/ProductTerms.h"
 #include "dialects/train/ReferenceTensors.h"
 
 using namespace mlir;
@@ -21,7 +21,7 @@ LogicalResult ContractOp::evaluate(ReferenceContext &context, Operands operands,
   size_t segments = ranges.size() / (2 * pairs);
   const HostTensor *accumulator = operandOf(*this, operands, 2);
   int64_t m = leadingSize(shapeOf(getResult())), n = shapeOf(getResult()).back();
-  BF16Terms bf16{getBf16Order() == BF16Order::Blocks, getTermsPerSample()};
+  ProductTerms terms(*this, getLhs()[0], getTermsPerSample());
   return inMode(context, [&](auto p) {
     using P = decltype(p);
     using F = typename P::F;
@@ -40,12 +40,8 @@ LogicalResult ContractOp::evaluate(ReferenceContext &context, Operands operands,
         const int64_t *range = ranges.data() + (segment * pairs + pair) * 2;
         bool tn = form == ContractForm::TN;
         Matrix<F> left{valuesOf<P>(operands[pair]), tn ? 1 : k, tn ? m : 1};
-        if (isBF16(getLhs()[pair]))
-          continueBF16Product(p, bf16, m, n, range[0], range[1], left.values, left.row, left.column, rhs[pair].data(),
-                              acc.data());
-        else
-          continueProduct(p, m, n, range[0], range[1], left.values, left.row, left.column, rhs[pair].data(),
-                          acc.data());
+        terms.continueWith(p, m, n, range[0], range[1], left.values, left.row, left.column, rhs[pair].data(),
+                           acc.data());
       }
       chains.push_back(std::move(acc));
     }

@@ -1,5 +1,5 @@
 // Reference meaning of linear_cross_entropy and its gradient form.
-#include "dialects/train/BF16Products.h"
+#include "dialects/train/ProductTerms.h"
 #include "dialects/train/ReferenceTensors.h"
 #include "dialects/train/Segments.h"
 
@@ -15,32 +15,12 @@ static LogicalResult expectLabels(Operation *op, const HostTensor *labels, int64
 
 namespace {
 
-// How products take their terms: f32 ones ascending, bf16 ones as the op says.
-struct Terms {
-  template <class Op> explicit Terms(Op op) : bf16(isBF16(op.getX())) {
-    order.blocks = op.getBf16Order() == BF16Order::Blocks;
-  }
-
-  // acc [m][n] continues with terms [begin, end) of lhs [m][k] (by its strides) times rhs [k][n].
-  template <class P>
-  void continueWith(P p, int64_t m, int64_t n, int64_t begin, int64_t end, const typename P::F *lhs, int64_t lhsRow,
-                    int64_t lhsColumn, const typename P::F *rhs, typename P::F *acc) const {
-    if (bf16)
-      continueBF16Product(p, order, m, n, begin, end, lhs, lhsRow, lhsColumn, rhs, acc);
-    else
-      continueProduct(p, m, n, begin, end, lhs, lhsRow, lhsColumn, rhs, acc);
-  }
-
-  bool bf16;
-  BF16Terms order;
-};
-
 // One op's operands, and the logits of one token at a time.
 template <class P> class Logits {
 public:
   using F = typename P::F;
 
-  Logits(const TokenShape &shape, int64_t vocabulary, int64_t segments, const Terms &terms, Operands operands)
+  Logits(const TokenShape &shape, int64_t vocabulary, int64_t segments, const ProductTerms &terms, Operands operands)
       : channels(shape.channels), vocabulary(vocabulary), ranges(paddedSegments(vocabulary, segments)), terms(terms),
         tokens(valuesOf<P>(operands[0])), columns(transposed(valuesOf<P>(operands[1]), vocabulary, channels)),
         labels(operands[2]->i32.data()) {}
@@ -75,7 +55,7 @@ public:
 
   int64_t channels, vocabulary;
   SegmentList ranges;
-  Terms terms;
+  ProductTerms terms;
   std::vector<F> row;
 
 private:
@@ -104,7 +84,7 @@ LogicalResult LinearCrossEntropyOp::evaluate(ReferenceContext &context, Operands
     return failure();
   return inMode(context, [&](auto p) {
     using P = decltype(p);
-    Logits<P> logits(shape, vocabulary, getVocabSegments(), Terms(*this), operands);
+    Logits<P> logits(shape, vocabulary, getVocabSegments(), ProductTerms(*this, getX()), operands);
     std::vector<typename P::F> losses(shape.tokens());
     for (int64_t token = 0; token < shape.tokens(); ++token)
       if (logits.valid(token)) {
@@ -124,7 +104,7 @@ LogicalResult LinearCrossEntropyGradOp::evaluate(ReferenceContext &context, Oper
     using P = decltype(p);
     using F = typename P::F;
     const F *x = valuesOf<P>(operands[0]), *weight = valuesOf<P>(operands[1]);
-    Terms terms(*this);
+    ProductTerms terms(*this, getX());
     Logits<P> logits(shape, vocabulary, getVocabSegments(), terms, operands);
     std::vector<F> losses(shape.tokens()), rows(kTermsOfBlock * vocabulary); // gradients of the logits of some tokens
     F *dx = allocate<P>(results[2], getDx());

@@ -46,6 +46,13 @@ def Train_BF16Order : I32EnumAttr<"BF16Order", "how a chain takes the products o
 }
 def Train_BF16OrderAttr : EnumAttr<Train_Dialect, Train_BF16Order, "bf16_order">;
 
+def Train_F32Products : I32EnumAttr<"F32Products", "how products of f32 operands are computed (docs/numerics.md)", [
+    I32EnumAttrCase<"FMA", 0, "fma">, I32EnumAttrCase<"BF16X6", 1, "bf16x6">]> {
+  let cppNamespace = "::recipe::train";
+  let genSpecializedAttr = 0;
+}
+def Train_F32ProductsAttr : EnumAttr<Train_Dialect, Train_F32Products, "f32_products">;
+
 def Train_PrecisionClass : I32EnumAttr<"PrecisionClass", "what the precision policy may do with an op", [
     I32EnumAttrCase<"Matmul", 0, "matmul">, I32EnumAttrCase<"Attention", 1, "attention">,
     I32EnumAttrCase<"Elementwise", 2, "elementwise">, I32EnumAttrCase<"Norm", 3, "norm">,

@@ -58,15 +58,17 @@ def Train_ContractOp : Train_Op<"contract", [Pure, AttrSizedOperandSegments]> {
     are even). `bf16_order`, which follows from the target, says how a chain takes their terms. pairs (also when absent): (k, k + 1), the odd term
     first, as the instruction vdpbf16ps does; a range of odd length ends with a pair whose second term is +0.0 x +0.0. blocks: of 32 terms from the
     start of the range (form tn: of each sample), as tdpbf16ps does; a short one is filled up with +0.0 x +0.0.
+    `f32_products` says how products of f32 operands are computed: fma (also when absent), or bf16x6: each operand is three bf16 parts, and blocks of
+    32 terms, cut as above, are six blocks of products of parts. Ranges may begin anywhere.
   }];
   let arguments = (ins Variadic<Train_Float>:$lhs, Variadic<Train_Float>:$rhs, Optional<Train_F32>:$accumulator,
     Train_ContractFormAttr:$form, DenseI64ArrayAttr:$segments, OptionalAttr<DenseI64ArrayAttr>:$out_segments,
-    OptionalAttr<Train_BF16OrderAttr>:$bf16_order);
+    OptionalAttr<Train_BF16OrderAttr>:$bf16_order, OptionalAttr<Train_F32ProductsAttr>:$f32_products);
   let results = (outs Train_F32:$result);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::ValueRange":$lhs, "::mlir::ValueRange":$rhs,
       "::mlir::Value":$accumulator, "::recipe::train::ContractForm":$form, "::mlir::DenseI64ArrayAttr":$segments,
       "::mlir::DenseI64ArrayAttr":$out_segments), [{
-    build($_builder, $_state, result, lhs, rhs, accumulator, form, segments, out_segments, BF16OrderAttr());
+    build($_builder, $_state, result, lhs, rhs, accumulator, form, segments, out_segments, BF16OrderAttr(), F32ProductsAttr());
   }]>];
   let extraClassDeclaration = [{
     ::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();
@@ -178,18 +180,18 @@ def Train_DropoutOp : Train_Op<"dropout", [Pure]> {
 def Train_LinearCrossEntropyOp : Train_Op<"linear_cross_entropy", [Pure]> {
   let summary = "x [B,T,C], weight [V,C], labels [B,T] -> loss sums [8], counts of valid labels [8] (f32), by position segment";
   let description = [{
-    logits = x weight^T are never whole; a label < 0 does not count. x and weight are both f32 or both bf16; `bf16_order` is that of
-    train.contract. Logits and all that follows from them are f32.
+    logits = x weight^T are never whole; a label < 0 does not count. x and weight are both f32 or both bf16; `bf16_order` and
+    `f32_products` are those of train.contract. Logits and all that follows from them are f32.
   }];
   let arguments = (ins Train_Float:$x, Train_Float:$weight, Train_I32:$labels, I64Attr:$vocab_segments, I64Attr:$batch_nodes,
-    OptionalAttr<Train_BF16OrderAttr>:$bf16_order);
+    OptionalAttr<Train_BF16OrderAttr>:$bf16_order, OptionalAttr<Train_F32ProductsAttr>:$f32_products);
   let results = (outs Train_F32:$loss, Train_F32:$count);
   let builders = [OpBuilder<(ins "::mlir::Type":$loss, "::mlir::Type":$count, "::mlir::Value":$x, "::mlir::Value":$weight,
       "::mlir::Value":$labels, "int64_t":$vocab_segments, "int64_t":$batch_nodes), [{
-    build($_builder, $_state, loss, count, x, weight, labels, vocab_segments, batch_nodes, BF16OrderAttr());
+    build($_builder, $_state, loss, count, x, weight, labels, vocab_segments, batch_nodes, BF16OrderAttr(), F32ProductsAttr());
   }]>, OpBuilder<(ins "::mlir::Type":$loss, "::mlir::Type":$count, "::mlir::Value":$x, "::mlir::Value":$weight,
       "::mlir::Value":$labels, "::mlir::IntegerAttr":$vocab_segments, "::mlir::IntegerAttr":$batch_nodes), [{
-    build($_builder, $_state, loss, count, x, weight, labels, vocab_segments, batch_nodes, BF16OrderAttr());
+    build($_builder, $_state, loss, count, x, weight, labels, vocab_segments, batch_nodes, BF16OrderAttr(), F32ProductsAttr());
   }]>];
   let extraClassDeclaration = "::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();";
 }
@@ -200,19 +202,19 @@ def Train_LinearCrossEntropyGradOp : Train_Op<"linear_cross_entropy_grad", [Pure
   }];
   let arguments = (ins Train_Float:$x, Train_Float:$weight, Train_I32:$labels, Optional<Train_F32>:$loss_accumulator,
     Optional<Train_F32>:$count_accumulator, Optional<Train_F32>:$weight_accumulator, I64Attr:$vocab_segments, I64Attr:$batch_nodes,
-    OptionalAttr<Train_BF16OrderAttr>:$bf16_order);
+    OptionalAttr<Train_BF16OrderAttr>:$bf16_order, OptionalAttr<Train_F32ProductsAttr>:$f32_products);
   let results = (outs Train_F32:$loss, Train_F32:$count, Train_F32:$dx, Train_F32:$dweight);
   let builders = [OpBuilder<(ins "::mlir::Type":$loss, "::mlir::Type":$count, "::mlir::Type":$dx, "::mlir::Type":$dweight,
       "::mlir::Value":$x, "::mlir::Value":$weight, "::mlir::Value":$labels, "::mlir::Value":$loss_accumulator,
       "::mlir::Value":$count_accumulator, "::mlir::Value":$weight_accumulator, "int64_t":$vocab_segments, "int64_t":$batch_nodes), [{
     build($_builder, $_state, loss, count, dx, dweight, x, weight, labels, loss_accumulator, count_accumulator, weight_accumulator,
-          vocab_segments, batch_nodes, BF16OrderAttr());
+          vocab_segments, batch_nodes, BF16OrderAttr(), F32ProductsAttr());
   }]>, OpBuilder<(ins "::mlir::Type":$loss, "::mlir::Type":$count, "::mlir::Type":$dx, "::mlir::Type":$dweight,
       "::mlir::Value":$x, "::mlir::Value":$weight, "::mlir::Value":$labels, "::mlir::Value":$loss_accumulator,
       "::mlir::Value":$count_accumulator, "::mlir::Value":$weight_accumulator, "::mlir::IntegerAttr":$vocab_segments,
       "::mlir::IntegerAttr":$batch_nodes), [{
     build($_builder, $_state, loss, count, dx, dweight, x, weight, labels, loss_accumulator, count_accumulator, weight_accumulator,
-          vocab_segments, batch_nodes, BF16OrderAttr());
+          vocab_segments, batch_nodes, BF16OrderAttr(), F32ProductsAttr());
   }]>];
   let extraClassDeclaration = "::llvm::SmallVector<::mlir::OpOperand *> getBF16Operands();";
 }

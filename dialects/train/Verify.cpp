@@ -127,6 +127,8 @@ static LogicalResult verifyElementTypes(ContractOp op) {
                << op.getLhs()[0].getType() << " and " << value.getType();
   if (!first.isBF16() && op.getBf16Order())
     return op.emitOpError("'bf16_order' is that of bf16 operands, got: ") << op.getLhs()[0].getType();
+  if (first.isBF16() && op.getF32Products())
+    return op.emitOpError("'f32_products' is that of f32 operands, got: ") << op.getLhs()[0].getType();
   if (first.isBF16())
     if (std::string why = whyNotInPairs(op); !why.empty())
       return op.emitOpError() << why;
@@ -299,7 +301,8 @@ LogicalResult DropoutOp::verify() {
 
 // Shared by the loss and its gradient form.
 LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value labels, Value loss, Value count,
-                               int64_t vocabSegments, int64_t batchNodes) {
+                               int64_t vocabSegments, int64_t batchNodes, std::optional<BF16Order> order,
+                               std::optional<F32Products> products) {
   if (failed(expectRank(op, "'x'", x, 3)) || failed(expectRank(op, "'weight'", weight, 2)))
     return failure();
   ArrayRef<int64_t> shape = shapeOf(x);
@@ -310,6 +313,10 @@ LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value label
     return failure();
   if (isBF16(x) != isBF16(weight))
     return op->emitOpError("'x' and 'weight' must be of one type, got: ") << x.getType() << " and " << weight.getType();
+  if (!isBF16(x) && order)
+    return op->emitOpError("'bf16_order' is that of bf16 operands, got: ") << x.getType();
+  if (isBF16(x) && products)
+    return op->emitOpError("'f32_products' is that of f32 operands, got: ") << x.getType();
   if (isBF16(x) && shape[1] % 2 != 0)
     return op->emitOpError("positions of bf16 operands must be even, got: ") << x.getType();
   if (vocabSegments < 1 || (vocabSegments & (vocabSegments - 1)))
@@ -322,5 +329,5 @@ LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value label
 
 LogicalResult LinearCrossEntropyOp::verify() {
   return verifyLossShapes(*this, getX(), getWeight(), getLabels(), getLoss(), getCount(), getVocabSegments(),
-                          getBatchNodes());
+                          getBatchNodes(), getBf16Order(), getF32Products());
 }

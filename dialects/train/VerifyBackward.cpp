@@ -9,7 +9,8 @@ LogicalResult verifyAttentionShapes(Operation *op, Value q, Value k, Value v, in
 LogicalResult verifyAttentionTypes(Operation *op, ValueRange values, std::optional<BF16Order> order, int64_t heads);
 bool attentionGoesInPairs(Value q, int64_t heads);
 LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value labels, Value loss, Value count,
-                               int64_t vocabSegments, int64_t batchNodes);
+                               int64_t vocabSegments, int64_t batchNodes, std::optional<BF16Order> order,
+                               std::optional<F32Products> products);
 
 // `accumulators` (each may be null) have the shapes of `results`; only one batch node may continue from them.
 static LogicalResult verifyTokenSums(Operation *op, Value tokens, int64_t batchNodes, ArrayRef<Value> accumulators,
@@ -113,7 +114,7 @@ LogicalResult SwigluGradOp::verify() {
 
 LogicalResult LinearCrossEntropyGradOp::verify() {
   if (failed(verifyLossShapes(*this, getX(), getWeight(), getLabels(), getLoss(), getCount(), getVocabSegments(),
-                              getBatchNodes())) ||
+                              getBatchNodes(), getBf16Order(), getF32Products())) ||
       failed(expectShape(*this, "'dx'", getDx(), shapeOf(getX()))) ||
       failed(expectShape(*this, "'dweight'", getDweight(), shapeOf(getWeight()))))
     return failure();

@@ -8,7 +8,7 @@ static size_t segmentCount(ContractOp op) { return op.getSegments().size() / (2 
 
 bool recipe::grad::canJoin(ContractOp a, ContractOp b) {
   return a.getForm() == b.getForm() && a.getType() == b.getType() && segmentCount(a) == segmentCount(b) &&
-         !a.getAccumulator() && !b.getAccumulator();
+         a.getF32Products() == b.getF32Products() && !a.getAccumulator() && !b.getAccumulator();
 }
 
 ContractOp recipe::grad::joinContracts(OpBuilder &builder, Location loc, ArrayRef<ContractOp> parts) {
@@ -26,5 +26,6 @@ ContractOp recipe::grad::joinContracts(OpBuilder &builder, Location loc, ArrayRe
       llvm::append_range(segments, part.getSegments().slice(segment * width, width));
     }
   return ContractOp::create(builder, loc, first.getType(), lhs, rhs, Value(), first.getForm(),
-                            builder.getDenseI64ArrayAttr(segments), DenseI64ArrayAttr());
+                            builder.getDenseI64ArrayAttr(segments), DenseI64ArrayAttr(), BF16OrderAttr(),
+                            first.getF32ProductsAttr());
 }

@@ -6,7 +6,8 @@
 
 namespace recipe::grad {
 
-// True when the sum of both is one contraction: one form, one result type, as many segments, no accumulator.
+// True when the sum of both is one contraction: one form, one result type, as many segments, products
+// computed alike, no accumulator.
 bool canJoin(train::ContractOp a, train::ContractOp b);
 
 // One contraction with the pairs of all `parts`, in order. The parts are not erased.

@@ -1,9 +1,9 @@
 // The instructions that docs/numerics.md describes in the words of f32: vcvtneps2bf16 rounds as roundToBF16 does, and
 // vdpbf16ps is two fused multiply-adds, the odd element first, without regard to MXCSR; tdpbf16ps adds a block of
-// terms.
-#include "dialects/train/BF16Products.h"
+// terms, six of them one of f32 terms.
 #include "dialects/train/Formulas.h"
 #include "dialects/train/Policies.h"
+#include "dialects/train/SplitProducts.h"
 #include <gtest/gtest.h>
 #include <random>
 #include <sys/syscall.h>
@@ -270,6 +270,88 @@ TEST_F(BF16Tiles, BlockOfSpecialValues) {
     fill([&] { return halves[random() % (std::size(halves) - round % 2)]; },
          [&] { return random() % 9 ? 0.0f : floatOf(uint32_t(random())); });
     expectABlock();
+  }
+}
+
+// Six blocks of parts, as bf16x6 adds them for one block of f32 terms of these bits; those beyond `terms` are zeros.
+class SplitTiles : public BF16Tiles {
+protected:
+  template <class Term, class Start> void expectSixBlocks(Term term, Start start, int64_t terms = kTermsOfBlock) {
+    for (int i = 0; i < kLanes; ++i) {
+      for (int64_t k = 0; k < kTermsOfBlock; ++k)
+        a[i][k] = k < terms ? term() : 0, b[k][i] = k < terms ? term() : 0;
+      for (float &value : x.c[i])
+        value = start();
+    }
+    float expected[kLanes][kLanes], actual[kLanes][kLanes];
+    std::memcpy(expected, x.c, sizeof expected);
+    split();
+    for (auto [left, right] : kSplitProducts) {
+      std::memcpy(x.a, lhs[left], sizeof x.a);
+      std::memcpy(x.b, rhs[right], sizeof x.b);
+      accumulate(x, actual[0]);
+      std::memcpy(x.c, actual, sizeof x.c);
+    }
+    FlushDenormals flush;
+    continueSplitProduct(ExactPolicy(), {}, kLanes, kLanes, 0, terms, a[0], kTermsOfBlock, 1, b[0], expected[0]);
+    for (int i = 0; i < kLanes; ++i)
+      for (int j = 0; j < kLanes; ++j)
+        ASSERT_TRUE(same(actual[i][j], expected[i][j]))
+            << std::hexfloat << actual[i][j] << ", not " << expected[i][j] << " at " << i << ", " << j;
+  }
+
+private:
+  void split() {
+    FlushDenormals flush;
+    ExactPolicy p;
+    for (int i = 0; i < kLanes; ++i)
+      for (int k = 0; k < int(kTermsOfBlock); ++k) {
+        std::array<float, 3> left = bf16PartsOf(p, a[i][k]), right = bf16PartsOf(p, b[k][i]);
+        for (size_t part = 0; part < 3; ++part) {
+          lhs[part][i][k] = uint16_t(bitsOf(left[part]) >> 16);
+          rhs[part][k / 2][2 * i + k % 2] = uint16_t(bitsOf(right[part]) >> 16);
+        }
+      }
+  }
+
+  float a[kLanes][kTermsOfBlock], b[kTermsOfBlock][kLanes];
+  uint16_t lhs[3][kLanes][2 * kLanes], rhs[3][kLanes][2 * kLanes];
+};
+
+TEST_F(SplitTiles, BlockOfAnyBits) {
+  for (int round = 0; round < 500; ++round) {
+    auto term = [&] { return floatOf(uint32_t(random() % 512 ? (random() & 0xbfffffff) : random())); };
+    expectSixBlocks(term, [&] { return floatOf(uint32_t(random())); });
+  }
+}
+
+TEST_F(SplitTiles, BlockOfValuesOfOneSize) {
+  for (int round = 0; round < 500; ++round) {
+    auto term = [&] { return floatOf(uint32_t((random() & 0x807fffff) | (120 + random() % 16) << 23)); };
+    expectSixBlocks(
+        term, [&] { return floatOf(uint32_t((random() & 0x807fffff) | (107 + random() % 40) << 23)); },
+        1 + round % kTermsOfBlock);
+  }
+}
+
+// Values, parts or products that are not normal.
+TEST_F(SplitTiles, BlockAtTheEdgeOfDenormals) {
+  for (int round = 0; round < 1000; ++round) {
+    int base = std::array{0, 8, 20, 55}[size_t(round % 4)];
+    auto term = [&] { return floatOf(uint32_t((random() & 0x807fffff) | (base + random() % 12) << 23)); };
+    expectSixBlocks(
+        term, [&] { return floatOf(uint32_t(random() & 0x80ffffff) >> random() % 2); }, 1 + round % kTermsOfBlock);
+  }
+}
+
+TEST_F(SplitTiles, BlockOfSpecialValues) {
+  const uint32_t values[] = {0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000,
+                             0x80800000, 0x3f800000, 0xbf808000, 0x3f7f7fff, 0x7f7f7fff, 0x7f7f8000,
+                             0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7fffffff, 0x7f800001};
+  for (int round = 0; round < 1000; ++round) {
+    size_t count = round % 3 == 0 ? std::size(values) : round % 3 == 1 ? 11 : 10; // all finite, none that overflow
+    auto term = [&] { return floatOf(values[random() % 4 ? random() % 2 : random() % count]); };
+    expectSixBlocks(term, [&] { return random() % 9 ? 0.0f : floatOf(uint32_t(random())); });
   }
 }
 

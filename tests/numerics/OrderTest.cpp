@@ -263,9 +263,10 @@ float bf16Sum(ArrayRef<double> terms, ReferenceMode mode = ReferenceMode::Exact,
   Value values = cast("terms", {1, k}), ones = cast("ones", {k, 1});
   SmallVector<int64_t> one = train::oneSegment(k);
   auto segments = ops.builder.getDenseI64ArrayAttr(ranges.empty() ? one : ranges);
-  ops.output("sum", train::ContractOp::create(ops.builder, ops.loc, ops.f32({1, 1}), ValueRange{values},
-                                              ValueRange{ones}, Value(), train::ContractForm::NN, segments,
-                                              DenseI64ArrayAttr(), train::BF16OrderAttr::get(&ops.context, order)));
+  ops.output("sum",
+             train::ContractOp::create(ops.builder, ops.loc, ops.f32({1, 1}), ValueRange{values}, ValueRange{ones},
+                                       Value(), train::ContractForm::NN, segments, DenseI64ArrayAttr(),
+                                       train::BF16OrderAttr::get(&ops.context, order), train::F32ProductsAttr()));
   HostTensor row = zeros({1, k});
   row.f64.assign(terms.begin(), terms.end());
   Values result = run(ops, "forward", mode, {{"terms", row}, {"ones", filled({k, 1}, 1)}});
@@ -365,7 +366,7 @@ TEST(Order, bf16BlocksOfTokensBeginWithTheirSample) {
     auto order = train::BF16OrderAttr::get(&ops.context, train::BF16Order::Blocks);
     ops.output("sum", train::ContractOp::create(ops.builder, ops.loc, ops.f32({5, 7}), ValueRange{left},
                                                 ValueRange{right}, ops.input("acc", {5, 7}), train::ContractForm::TN,
-                                                segments, DenseI64ArrayAttr(), order));
+                                                segments, DenseI64ArrayAttr(), order, train::F32ProductsAttr()));
     Values values{{"x", lhs}, {"dy", rhs}, {"acc", accumulator ? *accumulator : zeros({5, 7})}};
     return run(ops, "forward", ReferenceMode::Exact, values).at("sum");
   };

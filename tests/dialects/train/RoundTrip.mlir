@@ -58,6 +58,8 @@ train.graph @forward {
   %mixed = train.contract %half, %whalf {form = #train<form nt>, segments = array<i64: 0, 4, 4, 8>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xbf16>, tensor<9x8xbf16>) -> tensor<2x3x9xf32>
   // CHECK: train.contract %[[HALF]], %[[WHALF]] {bf16_order = #train<bf16_order blocks>, {{.*}} : (tensor<2x3x8xbf16>, tensor<9x8xbf16>) -> tensor<2x3x9xf32>
   %blocks = train.contract %half, %whalf {form = #train<form nt>, segments = array<i64: 0, 4, 4, 8>, bf16_order = #train<bf16_order blocks>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xbf16>, tensor<9x8xbf16>) -> tensor<2x3x9xf32>
+  // CHECK: train.contract {{.*}} {f32_products = #train<f32_products bf16x6>, {{.*}} : (tensor<2x3x8xf32>, tensor<9x8xf32>) -> tensor<2x3x9xf32>
+  %six = train.contract %two, %w {form = #train<form nt>, segments = array<i64: 0, 3, 3, 8>, f32_products = #train<f32_products bf16x6>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xf32>, tensor<9x8xf32>) -> tensor<2x3x9xf32>
   // CHECK: train.bias_add %{{.*}}, %{{.*}} : (tensor<2x3x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
   %b = train.bias_add %two, %gain : (tensor<2x3x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
   // CHECK: train.gelu %{{.*}} : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
@@ -68,6 +70,8 @@ train.graph @forward {
   %sum2 = train.add %swiglu, %x : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
   // CHECK: train.linear_cross_entropy %{{.*}}, %{{.*}}, %{{.*}} {batch_nodes = 2 : i64, vocab_segments = 8 : i64} : (tensor<2x3x8xf32>, tensor<9x8xf32>, tensor<2x3xi32>) -> (tensor<8xf32>, tensor<8xf32>)
   %loss, %count = train.linear_cross_entropy %sum2, %w, %labels {vocab_segments = 8 : i64, batch_nodes = 2 : i64} : (tensor<2x3x8xf32>, tensor<9x8xf32>, tensor<2x3xi32>) -> (tensor<8xf32>, tensor<8xf32>)
+  // CHECK: train.linear_cross_entropy %{{.*}} {batch_nodes = 2 : i64, f32_products = #train<f32_products fma>, vocab_segments = 8 : i64}
+  %loss_fma, %count_fma = train.linear_cross_entropy %sum2, %w, %labels {vocab_segments = 8 : i64, batch_nodes = 2 : i64, f32_products = #train<f32_products fma>} : (tensor<2x3x8xf32>, tensor<9x8xf32>, tensor<2x3xi32>) -> (tensor<8xf32>, tensor<8xf32>)
   // CHECK: train.write @loss, %{{.*}} : tensor<8xf32>
   train.write @loss, %loss : tensor<8xf32>
   train.write @count, %count : tensor<8xf32>

@@ -268,6 +268,36 @@ train.graph @g {
 
 // -----
 
+train.graph @g {
+  %x = train.input "x" : tensor<2x3x8xbf16>
+  %w = train.input "w" : tensor<8x5xbf16>
+  // expected-error @+1 {{'f32_products' is that of f32 operands, got: 'tensor<2x3x8xbf16>'}}
+  %0 = train.contract %x, %w {form = #train<form nn>, segments = array<i64: 0, 8>, f32_products = #train<f32_products bf16x6>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xbf16>, tensor<8x5xbf16>) -> tensor<2x3x5xf32>
+}
+
+// -----
+
+train.graph @g {
+  %x = train.input "x" : tensor<2x3x8xf32>
+  %w = train.input "w" : tensor<8x5xf32>
+  // expected-error @+2 {{expected ::recipe::train::F32Products to be one of: fma, bf16x6}}
+  // expected-error @+1 {{failed to parse Train_F32ProductsAttr parameter 'value'}}
+  %0 = train.contract %x, %w {form = #train<form nn>, segments = array<i64: 0, 8>, f32_products = #train<f32_products bf16x9>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xf32>, tensor<8x5xf32>) -> tensor<2x3x5xf32>
+}
+
+// -----
+
+// Blocks of six products begin anywhere: at an odd number, with a sample of odd length.
+train.graph @g {
+  %x = train.input "x" : tensor<2x3x8xf32>
+  %w = train.input "w" : tensor<8x5xf32>
+  %dy = train.input "dy" : tensor<2x3x5xf32>
+  %0 = train.contract %x, %w {form = #train<form nn>, segments = array<i64: 0, 3, 3, 8>, f32_products = #train<f32_products bf16x6>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xf32>, tensor<8x5xf32>) -> tensor<2x3x5xf32>
+  %1 = train.contract %x, %dy {form = #train<form tn>, segments = array<i64: 0, 6>, f32_products = #train<f32_products bf16x6>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<2x3x8xf32>, tensor<2x3x5xf32>) -> tensor<8x5xf32>
+}
+
+// -----
+
 // An odd end and empty segments after it.
 train.graph @g {
   %x = train.input "x" : tensor<2x3x7xbf16>

@@ -241,3 +241,33 @@ train.graph @g {
   // expected-error @+1 {{an accumulator needs one batch node, got: 2}}
   %0, %1, %2, %3 = train.linear_cross_entropy_grad %x, %w, %y, %al, %ac {vocab_segments = 8 : i64, batch_nodes = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0>} : (tensor<2x3x8xf32>, tensor<9x8xf32>, tensor<2x3xi32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<2x3x8xf32>, tensor<9x8xf32>)
 }
+
+// -----
+
+train.graph @g {
+  %x = train.input "x" : tensor<2x4x8xf32>
+  %w = train.input "w" : tensor<9x8xf32>
+  %y = train.input "y" : tensor<2x4xi32>
+  // expected-error @+1 {{'bf16_order' is that of bf16 operands, got: 'tensor<2x4x8xf32>'}}
+  %0, %1 = train.linear_cross_entropy %x, %w, %y {vocab_segments = 8 : i64, batch_nodes = 1 : i64, bf16_order = #train<bf16_order blocks>} : (tensor<2x4x8xf32>, tensor<9x8xf32>, tensor<2x4xi32>) -> (tensor<8xf32>, tensor<8xf32>)
+}
+
+// -----
+
+train.graph @g {
+  %x = train.input "x" : tensor<2x4x8xbf16>
+  %w = train.input "w" : tensor<9x8xbf16>
+  %y = train.input "y" : tensor<2x4xi32>
+  // expected-error @+1 {{'f32_products' is that of f32 operands, got: 'tensor<2x4x8xbf16>'}}
+  %0, %1 = train.linear_cross_entropy %x, %w, %y {vocab_segments = 8 : i64, batch_nodes = 1 : i64, f32_products = #train<f32_products bf16x6>} : (tensor<2x4x8xbf16>, tensor<9x8xbf16>, tensor<2x4xi32>) -> (tensor<8xf32>, tensor<8xf32>)
+}
+
+// -----
+
+train.graph @g {
+  %x = train.input "x" : tensor<2x4x8xbf16>
+  %w = train.input "w" : tensor<9x8xbf16>
+  %y = train.input "y" : tensor<2x4xi32>
+  // expected-error @+1 {{'f32_products' is that of f32 operands, got: 'tensor<2x4x8xbf16>'}}
+  %0, %1, %2, %3 = train.linear_cross_entropy_grad %x, %w, %y {vocab_segments = 8 : i64, batch_nodes = 1 : i64, f32_products = #train<f32_products bf16x6>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>} : (tensor<2x4x8xbf16>, tensor<9x8xbf16>, tensor<2x4xi32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<2x4x8xf32>, tensor<9x8xf32>)
+}
