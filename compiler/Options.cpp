@@ -5,6 +5,15 @@
 
 namespace recipe {
 
+// Why the target cannot do what the recipe asks of it; empty: it can.
+static std::string whatTargetLacks(const Options &options, const std::string &arch) {
+  if (!options.precision.bf16x6 || options.target.tilesBF16)
+    return "";
+  std::string cpu = arch == options.target.cpu ? "" : " (" + options.target.cpu + ")";
+  return "'precision.f32_products: bf16x6' needs a target with AMX, got target.arch: " + arch + cpu +
+         "; name one that has it, such as sapphirerapids, or use fma";
+}
+
 Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend::Diagnostic> &problems) {
   const frontend::Recipe &recipe = resolved.recipe;
   Options options;
@@ -27,7 +36,8 @@ Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend
       problems.push_back(resolved.errorAt("fusion.rules", "'fusion.rules': " + llvm::toString(rules.takeError())));
   const frontend::Precision &precision = recipe.precision();
   options.precision = {precision.compute() == frontend::Precision::bf16,
-                       {precision.keep_fp32().begin(), precision.keep_fp32().end()}};
+                       {precision.keep_fp32().begin(), precision.keep_fp32().end()},
+                       precision.f32_products() == frontend::Precision::bf16x6};
   options.recompute = recipe.memory().recompute() != frontend::Memory::none;
   options.recomputeProducts = recipe.memory().recompute() == frontend::Memory::full       ? 2
                               : recipe.memory().recompute() == frontend::Memory::products ? 1
@@ -35,10 +45,13 @@ Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend
   options.ranks = recipe.distributed().data_parallel_size();
   options.budget = int64_t(recipe.memory().budget());
   llvm::Expected<step::TargetInfo> target = cpu::resolveTarget(recipe.target().arch(), recipe.target().max_threads());
-  if (target)
-    options.target = *target;
-  else
+  if (!target) {
     problems.push_back(resolved.errorAt("target.arch", llvm::toString(target.takeError())));
+    return options;
+  }
+  options.target = *target;
+  if (std::string problem = whatTargetLacks(options, recipe.target().arch()); !problem.empty())
+    problems.push_back(resolved.errorAt("precision.f32_products", problem));
   return options;
 }
 

@@ -24,6 +24,7 @@ struct OptimizerOptions {
 struct PrecisionOptions {
   bool bf16 = false;
   std::vector<std::string> keepFp32; // classes and globs
+  bool bf16x6 = false;               // products of f32 operands by parts in bf16; the target has AMX
 };
 
 struct Options {

@@ -67,8 +67,10 @@ Outcome lowerPrecision(Compilation &c) {
     return Outcome::UserError;
   PrecisionPassOptions options;
   options.keepFp32.assign(o.keepFp32.begin(), o.keepFp32.end());
+  options.casts = o.bf16;
   options.blocks = c.options.target.tilesBF16;
-  if (o.bf16 && runPass(c, createPrecisionPass(options)) != Outcome::Done)
+  options.bf16x6 = o.bf16x6;
+  if ((o.bf16 || o.bf16x6) && runPass(c, createPrecisionPass(options)) != Outcome::Done)
     return Outcome::Bug;
   c.semantic = writeSemantic(*c.module);
   return Outcome::Done;
@@ -162,7 +164,7 @@ ArrayRef<Phase> phases() {
       {"import", "recipe and model configuration to forward graphs", import, checkImported},
       {"grad", "forward graph to forward and backward", grad, checkDifferentiated},
       {"update", "optimizer, initial state and schedule", update, checkUpdated},
-      {"precision", "casts to bf16", lowerPrecision, checkPrecision},
+      {"precision", "casts to bf16; how f32 products are computed", lowerPrecision, checkPrecision},
       {"recompute", "what backward computes again", recompute, checkDifferentiated},
       {"shard", "layouts and collectives", shard, checkSharded},
       {"fuse", "ops to kernel regions", fuse, checkFused},

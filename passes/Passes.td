@@ -46,22 +46,25 @@ def UpdatePass : Pass<"update", "::mlir::ModuleOp"> {
 }
 
 def PrecisionPass : Pass<"precision", "::mlir::ModuleOp"> {
-  let summary = "Let contractions take bf16: explicit casts, as few as possible";
+  let summary = "Let contractions take bf16: explicit casts, as few as possible; or multiply f32 by parts in bf16";
   let description = [{
     In `@train` and `@eval` every op that may take operands in bf16 (`getBF16Operands`) does, unless `keep-fp32` names its precision class
     or matches its model name (* any text, ? any character; gradients belong to their op, and what reads a parameter of a kept op is kept, too). A
     value is cast once, where it is made, before all consumers; no result is cast back, since results are f32. `blocks` sets
     the `bf16_order` of these ops. A parameter is read as its
     working copy, a variable `working:<parameter>`: the update writes it from the new value, and `@refresh` writes all of
-    them from parameters that came from anywhere. Parameters, optimizer state, gradients and sums stay f32.
+    them from parameters that came from anywhere. Parameters, optimizer state, gradients and sums stay f32. Without `casts` all stays f32.
+
+    `bf16x6` sets `f32_products` of the ops that then multiply f32 operands.
 
     Requires: graphs without kernels; results of grad and update.
     Ensures: bf16 values are results of `train.cast` or reads of working copies; a working copy for each parameter that is read in bf16; `@refresh`
     if there is one.
   }];
   let dependentDialects = ["::recipe::train::TrainDialect"];
-  let options = [ListOption<"keepFp32", "keep-fp32", "std::string", "classes or globs that stay in f32">,
-    Option<"blocks", "blocks", "bool", "false", "bf16 terms in blocks, not in pairs: the target has AMX">];
+  let options = [Option<"casts", "casts", "bool", "true", "operands in bf16">, ListOption<"keepFp32", "keep-fp32", "std::string", "classes or globs that stay in f32">,
+    Option<"blocks", "blocks", "bool", "false", "bf16 terms in blocks, not in pairs: the target has AMX">,
+    Option<"bf16x6", "bf16x6", "bool", "false", "products of f32 operands as six of bf16 parts: the target has AMX">];
 }
 
 def RecomputePass : Pass<"recompute", "::mlir::ModuleOp"> {

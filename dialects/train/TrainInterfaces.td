@@ -49,7 +49,8 @@ def Train_PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
     InterfaceMethod<"", "::recipe::train::PrecisionClass", "getPrecisionClass", (ins)>,
     InterfaceMethod<[{
       The operands that may be bf16, all together, because the op's meaning says what it does with them and there are kernels
-      for it. None: the op takes f32 only, always or with these shapes. An op that multiplies them has an optional attribute `bf16_order`.}],
+      for it. None: the op takes f32 only, always or with these shapes. An op that multiplies them has an optional attribute `bf16_order`, and `f32_products` if its f32
+      operands may be multiplied by parts.}],
       "::llvm::SmallVector<::mlir::OpOperand *>", "getBF16Operands", (ins), "", "return {};">
   ];
 }

@@ -1,5 +1,5 @@
 // Casts to bf16: one for each value that an op takes in bf16, where the value is made; of a parameter one for each
-// update, kept in a working variable.
+// update, kept in a working variable. And how products of what stays f32 are computed.
 #include "dialects/train/Names.h"
 #include "dialects/train/Shapes.h"
 #include "dialects/train/Variables.h"
@@ -18,6 +18,10 @@ using namespace recipe;
 using namespace recipe::train;
 
 namespace {
+
+bool hasAttribute(Operation *op, StringRef name) {
+  return llvm::any_of(op->getName().getAttributeNames(), [&](StringAttr has) { return has.getValue() == name; });
+}
 
 class Caster {
 public:
@@ -43,9 +47,7 @@ private:
       SmallVector<OpOperand *> operands = op.getBF16Operands();
       if (operands.empty() || policy.isKept(op))
         continue;
-      bool multiplies = llvm::any_of(op->getName().getAttributeNames(),
-                                     [](StringAttr name) { return name.getValue() == "bf16_order"; });
-      if (multiplies && order != BF16Order::Pairs)
+      if (hasAttribute(op, "bf16_order") && order != BF16Order::Pairs)
         op->setAttr("bf16_order", BF16OrderAttr::get(op->getContext(), order));
       for (OpOperand *operand : operands) {
         Value value = operand->get();
@@ -119,6 +121,14 @@ private:
   llvm::MapVector<Operation *, VariableOp> working; // by parameter, in the order of use
 };
 
+// Ops that multiply f32 operands, all of one type, by parts in bf16.
+void multiplyByParts(GraphOp graph) {
+  auto attribute = F32ProductsAttr::get(graph.getContext(), F32Products::BF16X6);
+  for (Operation &op : graph.getBody().front())
+    if (isa<PrecisionOpInterface>(op) && hasAttribute(&op, "f32_products") && !isBF16(op.getOperand(0)))
+      op.setAttr("f32_products", attribute);
+}
+
 class PrecisionPass : public recipe::impl::PrecisionPassBase<PrecisionPass> {
 public:
   using PrecisionPassBase::PrecisionPassBase;
@@ -126,7 +136,11 @@ public:
 private:
   void runOnOperation() override {
     precision::Policy policy(getOperation(), std::vector<std::string>(keepFp32.begin(), keepFp32.end()));
-    Caster(getOperation(), policy, blocks ? BF16Order::Blocks : BF16Order::Pairs).run();
+    if (casts)
+      Caster(getOperation(), policy, blocks ? BF16Order::Blocks : BF16Order::Pairs).run();
+    for (StringRef name : {"train", "eval"})
+      if (auto graph = getOperation().lookupSymbol<GraphOp>(name); graph && bf16x6)
+        multiplyByParts(graph);
   }
 };
 

@@ -12,6 +12,7 @@ using recipe::abi::RunTimeKey;
 /// Not a recipe key, but the product of some: samples per update.
 static const char *const globalBatchName = "global_batch";
 static const char *const dataName = "data.sha256";
+static const char *const productsName = "precision.f32_products";
 
 /// Whether the recipe key has a say in the bits, given equal model, data and global batch.
 static bool shapesTraining(const std::string &key) {
@@ -21,7 +22,7 @@ static bool shapesTraining(const std::string &key) {
   if (key == "optim.grad_accum_steps")
     return false;
   return single.count(key) || absl::StartsWith(key, "optim.") || absl::StartsWith(key, "numerics.") ||
-         key == "precision.keep_fp32"; // precision.compute is model.precision
+         key == "precision.keep_fp32" || key == productsName; // precision.compute is model.precision
 }
 
 std::string recipe::rt::canonicalValue(RunTimeKey::Kind kind, const std::string &text) {
@@ -50,18 +51,19 @@ CheckpointManifest recipe::rt::describeRun(const abi::Step &step, const RunTimeK
   return run;
 }
 
-/// Nothing held out and not set are the same.
-static CheckpointManifest withoutZeroFraction(CheckpointManifest run) {
+/// Nothing held out and not set are the same; so are products by fma and those of a step that knows no others.
+static CheckpointManifest withoutDefaults(CheckpointManifest run) {
   auto fraction = run.settings.find("data.eval_fraction");
   double value;
   if (fraction != run.settings.end() && absl::SimpleAtod(fraction->second, &value) && value == 0)
     run.settings.erase(fraction);
+  run.settings.emplace(productsName, "fma");
   return run;
 }
 
 RunDifferences recipe::rt::compareRuns(const CheckpointManifest &checkpoint, const CheckpointManifest &now) {
   RunDifferences differences;
-  for (const Difference &one : compareManifests(withoutZeroFraction(checkpoint), withoutZeroFraction(now))) {
+  for (const Difference &one : compareManifests(withoutDefaults(checkpoint), withoutDefaults(now))) {
     // Samples are counted in windows of seq_length, updates in global batches. Weights are fp32 in every precision.
     bool fatal = (absl::StartsWith(one.name, "model.") && one.name != "model.precision") ||
                  one.name == globalBatchName || one.name == "data.seq_length";

@@ -41,8 +41,13 @@ ModelRun::ModelRun(const SmallModel &model, const train::StepFacts &facts, Refer
   PassManager passes(&context);
   passes.addPass(createGradPass());
   passes.addPass(createUpdatePass());
-  if (precision != FP32)
-    passes.addPass(createPrecisionPass({{}, precision == BF16Blocks}));
+  if (precision != FP32) {
+    PrecisionPassOptions options;
+    options.casts = precision != BF16X6;
+    options.blocks = precision == BF16Blocks;
+    options.bf16x6 = precision == BF16X6;
+    passes.addPass(createPrecisionPass(options));
+  }
   EXPECT_TRUE(succeeded(passes.run(*owner)));
   runner = std::make_unique<interp::Interpreter>(*owner, mode);
   rcp_step_params_v1 &params = runner->params();

@@ -17,7 +17,7 @@ llvm::ArrayRef<SmallModel> smallModels();
 
 class ModelRun {
 public:
-  enum Precision { FP32, BF16, BF16Blocks };
+  enum Precision { FP32, BF16, BF16Blocks, BF16X6 }; // the last: f32 multiplied by parts in bf16
   // `frozen`: parameters that contain this text are not trainable.
   ModelRun(const SmallModel &model, const train::StepFacts &facts, ReferenceMode mode, llvm::StringRef frozen = "",
            Precision precision = FP32);

@@ -44,6 +44,7 @@ const std::map<std::string, Change> compileChanges = {
     {"numerics.batch_segments", {{"numerics.batch_segments=4"}}},
     {"precision.compute", {{"precision.compute=bf16"}}},
     {"precision.keep_fp32", {{"precision.keep_fp32=[transformer.h.0.*]"}, {"precision.compute=bf16"}}},
+    {"precision.f32_products", {{"precision.f32_products=bf16x6"}, {"target.arch=sapphirerapids"}}},
     {"memory.budget", {{"memory.budget=1GiB"}}},
     {"memory.recompute", {{"memory.recompute=none"}}},
     {"fusion.rules", {{"fusion.rules=[missing.pdll]"}, {}, true}},

@@ -14,6 +14,25 @@
 // BLOCKS: train.contract
 // BLOCKS-NOT: bf16_order
 // BLOCKS-SAME: xf32>) ->
+// Products of f32 operands by parts: all of them without casts, those that are kept with casts. bf16 operands have none.
+// RUN: recipe-opt --precision="casts=false bf16x6=true" %t | %same_values --fp64 %t -
+// RUN: recipe-opt --precision="casts=false bf16x6=true" %t | not %same_values --graph=train %t - 2>&1 | FileCheck --check-prefix=ROUNDED %s
+// RUN: recipe-opt --precision="casts=false bf16x6=true" %t | FileCheck --check-prefix=SIX --implicit-check-not=bf16x6 --implicit-check-not=xbf16 %s
+// RUN: recipe-opt --precision=casts=false %t | diff %t.plain -
+// SIX-LABEL: train.graph @train
+// SIX-COUNT-3: train.contract {{.*}}f32_products = #train<f32_products bf16x6>
+// SIX: train.linear_cross_entropy_grad {{.*}}f32_products = #train<f32_products bf16x6>
+// SIX-COUNT-4: train.contract {{.*}}f32_products = #train<f32_products bf16x6>
+// SIX-LABEL: train.graph @eval
+// SIX-COUNT-2: train.contract {{.*}}f32_products = #train<f32_products bf16x6>
+// SIX: train.linear_cross_entropy {{.*}}f32_products = #train<f32_products bf16x6>
+// RUN: recipe-opt --precision="bf16x6=true blocks=true keep-fp32=mlp.down" %t | %same_values --fp64 %t -
+// RUN: recipe-opt --precision="bf16x6=true blocks=true keep-fp32=mlp.down" %t | FileCheck --check-prefix=BOTH %s
+// BOTH: train.contract {{.*}}bf16_order = #train<bf16_order blocks>
+// BOTH-NOT: f32_products
+// BOTH-SAME: xbf16>) ->
+// BOTH: train.contract {{.*}}bf16_order = #train<bf16_order blocks>
+// BOTH: train.contract {{.*}}f32_products = #train<f32_products bf16x6>{{.*}}xf32>) ->
 // A second run finds nothing to do.
 // RUN: recipe-opt --precision %t > %t.once
 // RUN: recipe-opt --precision --precision %t | diff %t.once -

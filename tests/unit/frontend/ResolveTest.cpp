@@ -89,6 +89,7 @@ TEST(Resolve, EveryBuiltKeyHasAnEntryOnce) {
                                        "numerics.segments",
                                        "numerics.batch_segments",
                                        "precision.compute",
+                                       "precision.f32_products",
                                        "memory.budget",
                                        "memory.recompute",
                                        "fusion.enabled",

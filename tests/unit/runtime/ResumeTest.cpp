@@ -97,6 +97,16 @@ TEST(RunIdentity, NothingHeldOutIsTheSameAsNotSet) {
   EXPECT_EQ(rt::compareRuns(some, absent).deliberate, Lines{"data.eval_fraction: 0.5 in the checkpoint, not set now"});
 }
 
+// A checkpoint of a step that knew no other products.
+TEST(RunIdentity, ProductsByFmaAreTheSameAsNotSet) {
+  rt::CheckpointManifest absent = describe({}), fma = absent, parts = absent;
+  fma.settings["precision.f32_products"] = "fma";
+  parts.settings["precision.f32_products"] = "bf16x6";
+  EXPECT_TRUE(rt::compareRuns(absent, fma).deliberate.empty());
+  EXPECT_EQ(rt::compareRuns(absent, parts).deliberate,
+            Lines{"precision.f32_products: fma in the checkpoint, bf16x6 now"});
+}
+
 TEST(Resume, TheSampleCursorMustBeWhereTheStepIs) {
   TempFolder folder;
   rt::CheckpointManifest manifest = describe({});
