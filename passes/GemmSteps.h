@@ -23,12 +23,15 @@ enum class GemmOperands : int64_t {
   F32,
   Widened, // bf16, packed as f32 with the terms of each pair swapped
   Pairs,   // bf16, packed in pairs for the instruction that multiplies and adds two terms
-  Tiles    // bf16, packed in blocks of 32 terms for the tiles of AMX
+  Tiles,   // bf16, packed in blocks of 32 terms for the tiles of AMX
+  Split    // f32, packed likewise as three bf16 parts (docs/numerics.md, "bf16x6")
 };
+
+inline bool areTiles(GemmOperands operands) { return operands >= GemmOperands::Tiles; }
 
 // Terms that are packed together, the last ones perhaps fewer.
 inline int64_t termsOfUnit(GemmOperands operands) {
-  return operands == GemmOperands::F32 ? 1 : operands == GemmOperands::Tiles ? 32 : 2;
+  return operands == GemmOperands::F32 ? 1 : areTiles(operands) ? 32 : 2;
 }
 
 // Rows that K range of that length takes in the packing buffers, and in the loop over K.
@@ -40,10 +43,15 @@ inline int64_t packedRows(GemmOperands operands, int64_t length) {
 // Rows between panels, which take what transposing a last partial block writes too much.
 inline int64_t panelPadding(GemmOperands operands) { return operands == GemmOperands::Widened ? 17 : 9; }
 
-// Of Tiles: most rows of a step, whose left operand, of 32 rows of C, L1 holds while the right one's panels pass.
+// Of tiles: parts of a value; bytes of a block of 32 terms of 32 rows or columns; bytes from panel to panel of `kBlock`
+// blocks.
+inline int64_t gemmAmxParts(GemmOperands operands) { return operands == GemmOperands::Split ? 3 : 1; }
+inline int64_t gemmAmxBlockBytes(GemmOperands operands) { return 2048 * gemmAmxParts(operands); }
+inline int64_t gemmAmxPanelBytes(GemmOperands operands, int64_t kBlock) {
+  return kBlock * gemmAmxBlockBytes(operands) + 192;
+}
+// Most rows of a step, whose left operand, of 32 rows of C, L1 holds while the right one's panels pass.
 inline constexpr int64_t kGemmAmxStepRows = 8;
-// Bytes from panel to panel of `kBlock` blocks of terms.
-inline int64_t gemmAmxPanelBytes(int64_t kBlock) { return kBlock * 2048 + 192; }
 
 struct GemmStep {
   enum Start : int64_t { Zero, Continue, Accumulator };
@@ -152,7 +160,7 @@ private:
   // Into steps as equal as they can be; units stay together.
   void cut(int64_t pair, int64_t begin, int64_t end, int64_t kBlock) {
     int64_t length = end - begin, unit = termsOfUnit(operands), units = llvm::divideCeil(length, unit);
-    int64_t most = operands == GemmOperands::Tiles ? std::min(kBlock, kGemmAmxStepRows) : kBlock;
+    int64_t most = areTiles(operands) ? std::min(kBlock, kGemmAmxStepRows) : kBlock;
     int64_t parts = llvm::divideCeil(packedRows(operands, length), most);
     for (int64_t part = 0; part < parts; ++part) {
       int64_t lo = unit * (units * part / parts), hi = std::min(unit * (units * (part + 1) / parts), length);

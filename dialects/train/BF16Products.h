@@ -28,22 +28,27 @@ void continuePairs(P p, int64_t m, int64_t n, int64_t begin, int64_t end, const 
   }
 }
 
-// One block, of at most 32 terms: even and odd ones in chains of their own.
+// One block, of at most 32 terms, in two chains: even and odd ones, or with `halves` the first and the last 16.
 template <class P>
-void addBlock(P p, int64_t m, int64_t n, int64_t begin, int64_t end, const typename P::F *lhs, int64_t lhsRow,
-              int64_t lhsColumn, const typename P::F *rhs, typename P::F *acc) {
+void addBlock(P p, bool halves, int64_t m, int64_t n, int64_t begin, int64_t end, const typename P::F *lhs,
+              int64_t lhsRow, int64_t lhsColumn, const typename P::F *rhs, typename P::F *acc) {
   using F = typename P::F;
+  constexpr int64_t kHalf = kTermsOfBlock / 2;
+  auto chainOf = [&](int64_t term) { return halves ? term / kHalf : term % 2; };
+  bool isShort[2];
+  for (int64_t chain = 0; chain < 2; ++chain)
+    isShort[chain] = end - begin <= (halves ? kHalf * chain + kHalf - 1 : kTermsOfBlock - 2 + chain);
   std::vector<F> chains[2];
   for (int64_t i = 0; i < m; ++i) {
     for (std::vector<F> &chain : chains)
       chain.assign(size_t(n), F(0));
     for (int64_t k = begin; k < end; ++k)
       continueProduct(p, 1, n, 0, 1, lhs + i * lhsRow + k * lhsColumn, 0, 0, rhs + k * n,
-                      chains[(k - begin) % 2].data());
+                      chains[chainOf(k - begin)].data());
     // What fills up a short block shows in the sign of zero alone, the first time.
-    for (int64_t parity = 0; parity < 2; ++parity)
-      if ((end - begin + 1 - parity) / 2 < kTermsOfBlock / 2)
-        for (F &value : chains[parity])
+    for (int64_t chain = 0; chain < 2; ++chain)
+      if (isShort[chain])
+        for (F &value : chains[chain])
           value = p.fma(F(0), F(0), value);
     for (int64_t j = 0; j < n; ++j)
       acc[i * n + j] = p.add(acc[i * n + j], p.add(chains[0][size_t(j)], chains[1][size_t(j)]));
@@ -72,7 +77,7 @@ void continueBF16Product(P p, const BF16Terms &terms, int64_t m, int64_t n, int6
     continuePairs(p, m, n, begin, end, lhs, lhsRow, lhsColumn, rhs, acc);
   } else {
     forEachBlock(begin, end, terms.perSample, [&](int64_t first, int64_t last) {
-      addBlock(p, m, n, first, last, lhs, lhsRow, lhsColumn, rhs, acc);
+      addBlock(p, /*halves=*/false, m, n, first, last, lhs, lhsRow, lhsColumn, rhs, acc);
     });
   }
 }

@@ -42,7 +42,7 @@ void continueSplitProduct(P p, const std::optional<int64_t> &perSample, int64_t 
           partsOf(p, m, terms, [&](int64_t i, int64_t k) { return lhs[i * lhsRow + (first + k) * lhsColumn]; });
       Parts<P> right = partsOf(p, terms, n, [&](int64_t k, int64_t j) { return rhs[(first + k) * n + j]; });
       for (auto [l, r] : kSplitProducts)
-        addBlock(p, m, n, 0, terms, left[size_t(l)].data(), terms, 1, right[size_t(r)].data(), acc);
+        addBlock(p, /*halves=*/true, m, n, 0, terms, left[size_t(l)].data(), terms, 1, right[size_t(r)].data(), acc);
     });
   }
 }

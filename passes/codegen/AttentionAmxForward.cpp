@@ -6,8 +6,7 @@ using namespace llvm;
 
 namespace recipe::codegen {
 
-static constexpr int64_t kSide = AttentionAmxShape::kSide, kTerms = AttentionAmxShape::kTerms,
-                         kTileBytes = AttentionAmxShape::kTileBytes;
+static constexpr int64_t kSide = AttentionAmxShape::kSide, kTerms = AttentionAmxShape::kTerms;
 
 // Rows whose chains of sums or maxima run side by side.
 static constexpr int64_t kRowsAtOnce = 4;

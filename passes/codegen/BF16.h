@@ -3,6 +3,7 @@
 #define PASSES_CODEGEN_BF16_H
 
 #include "passes/codegen/KernelBuilder.h"
+#include <array>
 
 namespace recipe::codegen {
 
@@ -11,6 +12,10 @@ bool hasBF16Instructions(const step::TargetInfo &target);
 
 // 16 lanes of f32 rounded to what a bf16 can be.
 Val roundToBF16(KernelBuilder &builder, Val lanes);
+
+// 16 lanes of f32 as the sum of three parts that a bf16 can be (docs/numerics.md, "bf16x6"), the highest first: their
+// bits, <16 x i32> whose lower halves are zero.
+std::array<Val, 3> partsOfF32(KernelBuilder &builder, Val lanes);
 
 // A vector of i16, each the upper half of an f32, as f32.
 Val widenBF16(KernelBuilder &builder, Val half);

@@ -38,7 +38,8 @@ struct GemmSpec {
   GemmSteps steps;
 
   explicit GemmSpec(mlir::DictionaryAttr spec);
-  int64_t operandBytes() const { return operands == GemmOperands::F32 ? 4 : 2; } // of an element
+  // Of an element.
+  int64_t operandBytes() const { return operands == GemmOperands::F32 || operands == GemmOperands::Split ? 4 : 2; }
   int64_t tileColumns() const { return tileVectors * kLanes; }
   int64_t epilogueInputs; // buffers that the epilogue reads; its results take the place of C
   // Buffers: the left operands, the right operands, the accumulator if there is one, what the epilogue reads, the

@@ -97,19 +97,22 @@ void GemmAmxEmitter::start(const Tile &tile, Val step) {
 }
 
 // Where the next 32 rows will be packed from, spread over the panels of these: an address for each line that a block
-// of terms fetches, and the bytes to that of the next block.
+// of terms fetches, and the bytes to that of the next block. A row of terms, or of 32 columns, is a line of bf16 or two
+// of f32.
 SmallVector<std::pair<Address, Val>> GemmAmxEmitter::lhsAhead(const Tile &tile, Val step) {
   SmallVector<std::pair<Address, Val>> lines;
   Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
   Val stride = table.lhsStride(pair), nextRow = b.iadd(tile.row, kExtent);
   int64_t panels = std::max<int64_t>(1, spec.blockColumns / kExtent),
-          count = std::min((kExtent + panels - 1) / panels, int64_t(8));
+          count = std::min((kExtent + panels - 1) / panels, int64_t(8)), bytes = spec.operandBytes();
   for (int64_t i = 0; i < count; ++i) {
     Val line = b.iadd(b.imul(tile.panel, count), i);
     bool tn = spec.form == GemmForm::TN;
     Val element = tn ? b.iadd(b.imul(b.iadd(begin, line), stride), nextRow)
                      : b.iadd(b.imul(b.imin(b.iadd(nextRow, line), b.i64(spec.m - 1)), stride), begin);
-    lines.push_back({b.at(operand(0, pair), element, 2), tn ? b.imul(stride, 2 * kTerms) : b.i64(2 * kTerms)});
+    Address first = b.at(operand(0, pair), element, bytes);
+    for (int64_t byte = 0; byte < bytes * kTerms; byte += 64)
+      lines.push_back({b.at(first, byte, 1), tn ? b.imul(stride, bytes * kTerms) : b.i64(bytes * kTerms)});
   }
   return lines;
 }
@@ -129,25 +132,45 @@ void GemmAmxEmitter::prefetchNext(const Tile &tile, Val k) {
   }
 }
 
-void GemmAmxEmitter::addBlocks(const Tile &tile, Val step) {
-  Val first = b.imul(table.field(step, &GemmStep::packed), kBlockBytes), stride = b.i64(4 * kSide);
-  Address left = b.at(b.scratch(spec.packedA), first, 1);
-  Address right = b.at(b.at(b.scratch(), b.imul(tile.panel, panelBytes()), 1), first, 1);
-  auto ahead = lhsAhead(tile, step);
+// Parts: each step of the way changes one side, so that 14 loads serve 24 products.
+void GemmAmxEmitter::addBlock(Address rows, Address columns) {
+  Val stride = b.i64(4 * kSide);
   auto multiplyAdd = [&](int value, int leftTile, int rightTile) {
     b.ir().CreateIntrinsic(Intrinsic::x86_tdpbf16ps, {}, {number(b, value), number(b, leftTile), number(b, rightTile)});
   };
+  struct Product {
+    int64_t left, right; // parts: 0 the highest
+  };
+  static constexpr Product kWhole[] = {{0, 0}}, kSplit[] = {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}};
+  Product loaded{-1, -1};
+  for (Product product : isSplit() ? ArrayRef(kSplit) : ArrayRef(kWhole)) {
+    Address left = b.at(rows, product.left * kPartBytes, 1), right = b.at(columns, product.right * kPartBytes, 1);
+    bool loadsLeft = product.left != loaded.left, loadsRight = product.right != loaded.right;
+    if (loadsLeft)
+      load(4, left, stride);
+    if (loadsRight)
+      load(6, right, stride);
+    multiplyAdd(0, 4, 6);
+    if (loadsRight)
+      load(7, b.at(right, kTileBytes, 1), stride);
+    multiplyAdd(1, 4, 7);
+    if (loadsLeft)
+      load(5, b.at(left, kTileBytes, 1), stride);
+    multiplyAdd(2, 5, 6);
+    multiplyAdd(3, 5, 7);
+    loaded = product;
+  }
+}
+
+void GemmAmxEmitter::addBlocks(const Tile &tile, Val step) {
+  Val first = b.imul(table.field(step, &GemmStep::packed), blockBytes());
+  Address left = b.at(b.scratch(spec.packedA), first, 1);
+  Address right = b.at(b.at(b.scratch(), b.imul(tile.panel, panelBytes()), 1), first, 1);
+  auto ahead = lhsAhead(tile, step);
   auto loop = [&](bool fetchesNext) {
     b.forLoop(b.i64(0), table.field(step, &GemmStep::rows), b.i64(1), [&](Val k) {
-      Address rows = b.at(left, b.imul(k, kBlockBytes), 1), columns = b.at(right, b.imul(k, kBlockBytes), 1);
-      load(4, rows, stride);
-      load(6, columns, stride);
-      multiplyAdd(0, 4, 6);
-      load(7, b.at(columns, kTileBytes, 1), stride);
-      multiplyAdd(1, 4, 7);
-      load(5, b.at(rows, kTileBytes, 1), stride);
-      multiplyAdd(2, 5, 6);
-      multiplyAdd(3, 5, 7);
+      Val place = b.imul(k, blockBytes());
+      addBlock(b.at(left, place, 1), b.at(right, place, 1));
       for (auto &[line, bytes] : ahead)
         prefetchToL2(b, b.at(line, b.imul(k, bytes), 1));
       if (fetchesNext)

@@ -15,7 +15,7 @@ GemmSpec::GemmSpec(mlir::DictionaryAttr spec)
       packsRhs(specInt(spec, "packs_rhs") != 0), packsLhs(specInt(spec, "packs_lhs") != 0),
       packedA(specInts(spec, "scratch")[0]), pending(specInts(spec, "scratch")[1]),
       steps(specInts(spec, "segments"), int64_t(k.size()), kBlock, accumulator, operands,
-            operands == GemmOperands::Tiles ? specInt(spec, "sample") : 0),
+            areTiles(operands) ? specInt(spec, "sample") : 0),
       epilogueInputs(0) {
   if (auto epilogue = spec.getAs<mlir::DictionaryAttr>("epilogue"))
     epilogueInputs = int64_t(specInts(epilogue, "inputs").size());

@@ -17,10 +17,10 @@ static LogicalResult contract(Operation *op, const step::TargetInfo &target, Ker
   shape.segments.assign(contract.getSegments().begin(), contract.getSegments().end());
   shape.accumulator = contract.getAccumulator() != nullptr;
   shape.bf16 = cast<RankedTensorType>(contract.getLhs()[0].getType()).getElementType().isBF16();
-  shape.blocks = contract.getBf16Order() == train::BF16Order::Blocks;
+  shape.blocks = takesBlocks(contract);
   shape.sample = shape.blocks ? contract.getTermsPerSample().value_or(0) : 0;
-  if (shape.blocks && !target.tilesBF16)
-    return contract.emitOpError("bf16 terms in blocks need a target with AMX, got: ") << target.cpu;
+  if (failed(checkBlocks(contract, target)))
+    return failure();
 
   Launch launch = gemmLaunch(op->getContext(), shape, target);
   for (unsigned i = 0; i < op->getNumOperands(); ++i)

@@ -10,7 +10,7 @@ using namespace mlir;
 namespace recipe::select {
 namespace {
 
-constexpr int64_t kExtent = 32, kBlockBytes = 2048; // of the values in registers; of 32 terms of as many rows
+constexpr int64_t kExtent = 32; // of the values in registers
 constexpr int64_t kValueBytes = 4 * kExtent * kExtent;
 constexpr int64_t kMostRows = 4096, kMostColumns = 1024; // of a block of C
 constexpr int64_t kMostPendingBytes = 4 << 20;
@@ -20,16 +20,17 @@ struct Blocking {
   int64_t kBlock = 0;            // blocks of 32 terms that are packed at once
 };
 
+GemmOperands operandsOf(const GemmShape &shape) { return shape.bf16 ? GemmOperands::Tiles : GemmOperands::Split; }
+
 int64_t totalBlocks(const GemmShape &shape) {
   int64_t blocks = 0;
   for (size_t i = 0; i < shape.segments.size(); i += 2)
-    blocks += packedRows(GemmOperands::Tiles, shape.segments[i + 1] - shape.segments[i]);
+    blocks += packedRows(operandsOf(shape), shape.segments[i + 1] - shape.segments[i]);
   return std::max<int64_t>(blocks, 1);
 }
 
 GemmSteps stepsOf(const GemmShape &shape, const Blocking &blocking) {
-  return {shape.segments,    int64_t(shape.k.size()), blocking.kBlock,
-          shape.accumulator, GemmOperands::Tiles,     shape.sample};
+  return {shape.segments, int64_t(shape.k.size()), blocking.kBlock, shape.accumulator, operandsOf(shape), shape.sample};
 }
 
 int64_t valuesOf(const Blocking &blocking) { return blocking.rows / kExtent * (blocking.columns / kExtent); }
@@ -38,25 +39,36 @@ int64_t pendingBytes(const GemmSteps &steps, const Blocking &blocking) {
   return steps.pendingBytes(valuesOf(blocking), kExtent * kExtent, blocking.columns / kExtent);
 }
 
-int64_t panelBytes(const Blocking &blocking) { return gemmAmxPanelBytes(blocking.kBlock); }
+// Scratch for what is packed: of the right operand, and 32 rows of the left one.
+int64_t panelsBytes(const GemmShape &shape, const Blocking &blocking) {
+  return blocking.columns / kExtent * gemmAmxPanelBytes(operandsOf(shape), blocking.kBlock);
+}
+int64_t rowsBytes(const GemmShape &shape, const Blocking &blocking) {
+  return blocking.kBlock * gemmAmxBlockBytes(operandsOf(shape));
+}
 
-// Cycles, measured on Sapphire Rapids with operands in L3: of a block of terms of 32 x 32 values, of packing one of 32
-// rows or columns; of 32 x 32 values that come from L2 and go there, or farther, that are merged, that become the
-// result.
+// Cycles.
+struct Costs {
+  double multiply;                    // of a block of terms of 32 x 32 values
+  double copy, interleave, transpose; // of packing one of 32 rows or columns
+};
+
+// Cycles, measured on Sapphire Rapids with operands in L3. Those named here are of 32 x 32 values that come from L2 and
+// go there, or farther, that are merged, that become the result.
 double groupTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
-  constexpr double kStart = 5000, kMultiply = 85, kCopy = 450, kInterleave = 550, kTranspose = 600, kMerge = 250,
-                   kResult = 400, kRest = 200, kFar = 1200;
+  constexpr double kStart = 5000, kMerge = 250, kResult = 400, kRest = 200, kFar = 1200;
+  const Costs costs = shape.bf16 ? Costs{85, 450, 550, 600} : Costs{420, 2000, 2700, 2300};
   GemmSteps steps = stepsOf(shape, blocking);
   double blocks = double(totalBlocks(shape)), values = double(valuesOf(blocking));
-  int64_t resident = blocking.columns / kExtent * panelBytes(blocking) + blocking.kBlock * kBlockBytes;
+  int64_t resident = panelsBytes(shape, blocking) + rowsBytes(shape, blocking);
   bool staysNear = resident + pendingBytes(steps, blocking) < target.l2Bytes * 3 / 4;
-  double perRow = shape.form == train::ContractForm::TN ? kTranspose : kCopy;
-  double perColumn = shape.form == train::ContractForm::NT ? kTranspose : kInterleave;
+  double perRow = shape.form == train::ContractForm::TN ? costs.transpose : costs.copy;
+  double perColumn = shape.form == train::ContractForm::NT ? costs.transpose : costs.interleave;
   double ends = double(shape.segments.size() / (2 * shape.k.size())), groups = double(steps.groups.size() - 1);
   double moves = (double(steps.steps.size()) - ends) * kRest + (ends - 1) * kMerge;
   if (!staysNear && steps.crossingLevels() > 0)
     moves += (groups - 1) * kFar;
-  return blocks * (values * kMultiply + double(blocking.rows / kExtent) * perRow +
+  return blocks * (values * costs.multiply + double(blocking.rows / kExtent) * perRow +
                    double(blocking.columns / kExtent) * perColumn) +
          values * (kResult + moves) + kStart;
 }
@@ -85,11 +97,13 @@ SmallVector<int64_t> evenSizes(int64_t extent, int64_t most) {
 Blocking chooseBlocking(const GemmShape &shape, const step::TargetInfo &target) {
   Blocking best;
   double bestTime = 0;
-  for (int64_t most : {12, 24, 32, 36, 48, 64})
+  static constexpr int64_t kWhole[] = {12, 24, 32, 36, 48, 64}, kSplit[] = {8, 12, 16, 24, 32};
+  auto blocks = shape.bf16 ? ArrayRef(kWhole) : ArrayRef(kSplit);
+  for (int64_t most : blocks)
     for (int64_t rows : evenSizes(shape.m, kMostRows))
       for (int64_t columns : evenSizes(shape.n, kMostColumns)) {
         Blocking blocking{rows, columns, std::min(most, totalBlocks(shape))};
-        if (most != 12 && columns / kExtent * panelBytes(blocking) > target.l2Bytes * 3 / 4)
+        if (most != blocks.front() && panelsBytes(shape, blocking) > target.l2Bytes * 3 / 4)
           continue;
         double time = launchTime(shape, blocking, target);
         if ((best.rows == 0 || time < bestTime) &&
@@ -104,15 +118,15 @@ Blocking chooseBlocking(const GemmShape &shape, const step::TargetInfo &target) 
 Launch gemmAmxLaunch(MLIRContext *context, const GemmShape &shape, const step::TargetInfo &target) {
   Blocking blocking = chooseBlocking(shape, target);
   // Scratch: panels of the right operand, 32 rows of the left one, values on their way, values that wait.
-  int64_t panels = blocking.columns / kExtent * panelBytes(blocking), rows = blocking.kBlock * kBlockBytes;
-  int64_t stage = panels + rows, pending = stage + kValueBytes;
+  int64_t panels = panelsBytes(shape, blocking), stage = panels + rowsBytes(shape, blocking),
+          pending = stage + kValueBytes;
 
   Builder b(context);
   Launch launch;
   launch.family = "gemm_amx";
   auto set = [&](StringRef name, Attribute value) { launch.spec.push_back(b.getNamedAttr(name, value)); };
   set("form", b.getI64IntegerAttr(int64_t(shape.form)));
-  set("operands", b.getI64IntegerAttr(int64_t(GemmOperands::Tiles)));
+  set("operands", b.getI64IntegerAttr(int64_t(operandsOf(shape))));
   set("m", b.getI64IntegerAttr(shape.m));
   set("n", b.getI64IntegerAttr(shape.n));
   set("k", b.getDenseI64ArrayAttr(shape.k));
@@ -130,7 +144,8 @@ Launch gemmAmxLaunch(MLIRContext *context, const GemmShape &shape, const step::T
   launch.scratchBytes = pending + pendingBytes(stepsOf(shape, blocking), blocking);
   int64_t k = std::accumulate(shape.k.begin(), shape.k.end(), int64_t(0));
   launch.flops = 2 * shape.m * shape.n * k;
-  launch.bytes = 4 * shape.m * shape.n * (1 + int64_t(shape.accumulator)) + 2 * k * (shape.m + shape.n);
+  launch.bytes =
+      4 * shape.m * shape.n * (1 + int64_t(shape.accumulator)) + (shape.bf16 ? 2 : 4) * k * (shape.m + shape.n);
   return launch;
 }
 

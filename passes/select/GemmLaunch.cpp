@@ -52,6 +52,7 @@ bool packsLhs(const GemmShape &shape, const step::TargetInfo &target) {
   case GemmOperands::Pairs:
     return tn;
   case GemmOperands::Tiles:
+  case GemmOperands::Split:
     return true;
   }
 }

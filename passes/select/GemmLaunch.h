@@ -14,15 +14,27 @@ struct GemmShape {
   llvm::SmallVector<int64_t> segments; // [segment][pair][2]
   bool accumulator = false;            // chains start from an operand, which may be the result
   bool bf16 = false;                   // left and right operands; all else is f32
-  bool blocks = false;                 // the order of bf16 terms, else pairs; needs TargetInfo::tilesBF16
+  bool blocks = false;                 // of terms: bf16, else in pairs; f32 in parts (bf16x6). Needs tilesBF16
   int64_t sample = 0;                  // blocks end at multiples of it; 0: only with a segment
 };
 
 // Everything but the arguments: left operands, right operands, the accumulator if there is one, the result.
 Launch gemmLaunch(mlir::MLIRContext *context, const GemmShape &shape, const step::TargetInfo &target);
 
-// The same of bf16 in blocks.
+// The same of terms in blocks.
 Launch gemmAmxLaunch(mlir::MLIRContext *context, const GemmShape &shape, const step::TargetInfo &target);
+
+// Whether a contraction or loss takes its terms in blocks, those of bf16 or of f32 in parts, for which it needs AMX.
+template <class Op> bool takesBlocks(Op op) {
+  return op.getBf16Order() == train::BF16Order::Blocks || op.getF32Products() == train::F32Products::BF16X6;
+}
+template <class Op> llvm::LogicalResult checkBlocks(Op op, const step::TargetInfo &target) {
+  if (!takesBlocks(op) || target.tilesBF16)
+    return mlir::success();
+  return op.emitOpError(op.getBf16Order() ? "bf16 terms in blocks need a target with AMX, got: "
+                                          : "f32 products as bf16x6 need a target with AMX, got: ")
+         << target.cpu;
+}
 
 // Adds scratch for one tile of finished values, where an epilogue takes them from.
 void addGemmStage(Launch &launch, mlir::MLIRContext *context);

@@ -25,15 +25,14 @@ constexpr int64_t kAddGrain = 16384; // elements of a workgroup of the tree's ad
 
 class LossPlan {
 public:
-  LossPlan(Operation *op, Value x, Value weight, int64_t segments, int64_t nodes, const step::TargetInfo &target,
-           KernelPlan &plan)
-      : context(op->getContext()), b(context), target(target), plan(plan), vocabularySegments(segments), nodes(nodes) {
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(x.getType()).getShape();
-    samples = shape[0], positions = shape[1], channels = shape[2];
-    vocabulary = cast<RankedTensorType>(weight.getType()).getShape()[0];
-    bf16 = cast<RankedTensorType>(x.getType()).getElementType().isBF16();
-    auto order = op->getAttrOfType<train::BF16OrderAttr>("bf16_order");
-    blocks = bf16 && order && order.getValue() == train::BF16Order::Blocks;
+  template <class Op>
+  LossPlan(Op op, const step::TargetInfo &target, KernelPlan &plan)
+      : context(op->getContext()), b(context), target(target), plan(plan), vocabularySegments(op.getVocabSegments()),
+        nodes(op.getBatchNodes()), blocks(takesBlocks(op)) {
+    auto x = cast<RankedTensorType>(op.getX().getType());
+    samples = x.getShape()[0], positions = x.getShape()[1], channels = x.getShape()[2];
+    vocabulary = cast<RankedTensorType>(op.getWeight().getType()).getShape()[0];
+    bf16 = x.getElementType().isBF16();
     chooseChunks();
     logits = gradients = addTemp(chunk * vocabulary * 4), losses = addTemp(tokens() * 4),
     counts = addTemp(tokens() * 4);
@@ -107,13 +106,13 @@ private:
   int64_t tokens() const { return samples * positions; }
 
   // Whole batch nodes while they fit, else equal parts of one node where its tokens divide. The weight's gradient takes
-  // bf16 terms in pairs or in blocks, which begin anew with each sample: none may lie in two chunks.
+  // terms in pairs or in blocks, which begin anew with each sample: none may lie in two chunks.
   void chooseChunks() {
     int64_t fits = std::clamp<int64_t>(kLogitBytes / (4 * vocabulary), 16, kMostTokens), node = tokens() / nodes;
     while (nodes % (2 * nodesPerChunk) == 0 && 2 * nodesPerChunk * node <= fits)
       nodesPerChunk *= 2;
     int64_t parts = llvm::divideCeil(node, fits);
-    int64_t unit = !bf16 ? 1 : !blocks ? 2 : endsBlocks() ? positions : 32;
+    int64_t unit = blocks ? endsBlocks() ? positions : 32 : bf16 ? 2 : 1;
     for (int64_t more = parts; more <= 2 * parts; ++more)
       if (node % more == 0 && node / more % unit == 0) {
         parts = more;
@@ -231,20 +230,14 @@ private:
   int64_t nodesPerChunk = 1, chunk; // tokens
   int64_t logits, losses, counts;   // temporaries
   int64_t gradients;                // of logits: their place, in bf16 one of its own
-  bool bf16, blocks;                // x and weight; the order of their terms
+  bool bf16, blocks;                // x and weight; how products take their terms
 };
-
-template <class Op> LogicalResult checkTarget(Op loss, const step::TargetInfo &target) {
-  if (loss.getBf16Order() == train::BF16Order::Blocks && !target.tilesBF16)
-    return loss.emitOpError("bf16 terms in blocks need a target with AMX, got: ") << target.cpu;
-  return success();
-}
 
 LogicalResult lossRule(Operation *op, const step::TargetInfo &target, KernelPlan &plan) {
   auto loss = cast<train::LinearCrossEntropyOp>(op);
-  if (failed(checkTarget(loss, target)))
+  if (failed(checkBlocks(loss, target)))
     return failure();
-  LossPlan launches(op, loss.getX(), loss.getWeight(), loss.getVocabSegments(), loss.getBatchNodes(), target, plan);
+  LossPlan launches(loss, target, plan);
   launches.forward();
   launches.sums(-1, -1);
   return success();
@@ -256,9 +249,9 @@ LogicalResult lossGradRule(Operation *op, const step::TargetInfo &target, Kernel
   int64_t lossAccumulator = loss.getLossAccumulator() ? next++ : -1;
   int64_t countAccumulator = loss.getCountAccumulator() ? next++ : -1;
   int64_t weightAccumulator = loss.getWeightAccumulator() ? next++ : -1;
-  if (failed(checkTarget(loss, target)))
+  if (failed(checkBlocks(loss, target)))
     return failure();
-  LossPlan launches(op, loss.getX(), loss.getWeight(), loss.getVocabSegments(), loss.getBatchNodes(), target, plan);
+  LossPlan launches(loss, target, plan);
   launches.backward(weightAccumulator);
   launches.sums(lossAccumulator, countAccumulator);
   if (loss.getX().getType() == loss.getDx().getType())

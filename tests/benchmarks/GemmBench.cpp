@@ -37,8 +37,8 @@ struct Line {
   select::GemmShape shape;
 };
 
-enum class Operands { F32, Pairs, Blocks };
-constexpr const char *kNames[] = {"f32", "bf16", "bf16 blocks"};
+enum class Operands { F32, Pairs, Blocks, Split };
+constexpr const char *kNames[] = {"f32", "bf16", "bf16 blocks", "bf16x6"};
 
 // Lines that have a mean together.
 struct Group {
@@ -52,7 +52,8 @@ struct Group {
     shape.m = m, shape.n = n, shape.k = {k};
     shape.segments = train::paddedSegments(k, segments);
     shape.accumulator = accumulator;
-    shape.bf16 = operands != Operands::F32, shape.blocks = operands == Operands::Blocks;
+    shape.bf16 = operands == Operands::Pairs || operands == Operands::Blocks;
+    shape.blocks = operands == Operands::Blocks || operands == Operands::Split;
     std::string line = std::string(kNames[int(operands)]) + " " + form + " " + std::to_string(m) + "x" +
                        std::to_string(n) + "x" + std::to_string(k);
     if (segments > 1)
@@ -158,7 +159,7 @@ struct Machine {
   int threads;
   bool cold;
   double (*peakOf(const select::GemmShape &shape) const)() {
-    if (shape.blocks)
+    if (shape.blocks && shape.bf16)
       return bench::measureTilePeak;
     if (shape.bf16 && target.dotsBF16)
       return bench::measureDotPeak;
@@ -292,7 +293,8 @@ int main(int argc, char **argv) {
   std::vector<Group> groups;
   addGroups(Operands::F32, groups), addGroups(Operands::Pairs, groups);
   if (target->tilesBF16)
-    addGroups(Operands::Blocks, groups);
+    for (Operands operands : {Operands::Blocks, Operands::Split})
+      addGroups(operands, groups);
   for (const Group &group : groups)
     if (!run(group, argc > 1 ? argv[1] : "", machine))
       return 1;

@@ -17,6 +17,21 @@ std::string list(llvm::ArrayRef<int64_t> numbers, llvm::StringRef between) {
   return text;
 }
 
+// How products take their terms.
+enum class Terms { F32, Pairs, Blocks, Split };
+
+const char *typeOf(Terms terms) { return terms == Terms::Pairs || terms == Terms::Blocks ? "bf16" : "f32"; }
+
+std::string attributeOf(Terms terms) {
+  return terms == Terms::Blocks  ? "bf16_order = #train<bf16_order blocks>, "
+         : terms == Terms::Split ? "f32_products = #train<f32_products bf16x6>, "
+                                 : "";
+}
+
+std::string prefixOf(Terms terms) {
+  return terms == Terms::Pairs ? "bf16" : terms == Terms::Blocks ? "blocks" : terms == Terms::Split ? "split" : "";
+}
+
 // Operand types of one pair; `tokens` are the leading dimensions, which form tn contracts.
 struct Contraction {
   std::string form;
@@ -26,15 +41,14 @@ struct Contraction {
   std::vector<int64_t> k;            // of each pair, nn and nt
   std::vector<SegmentList> segments; // of each pair
   bool accumulate = false;
-  std::string type = "f32"; // of the pairs
-  bool blocks = false;      // the order of bf16
+  Terms terms = Terms::F32;
 };
 
 KernelCase caseOf(const std::string &name, const Contraction &c) {
   KernelCase result{name, "train.contract", "", {}, {}};
   std::string tokens = list(c.tokens, "x");
   size_t pairs = c.segments.size();
-  auto size = [&](auto... dimensions) { return list({dimensions...}, "x") + "x" + c.type; };
+  auto size = [&](auto... dimensions) { return list({dimensions...}, "x") + "x" + typeOf(c.terms); };
   for (size_t i = 0; i < pairs; ++i)
     result.operands.push_back({tokens + "x" + size(c.form == "tn" ? c.rows : c.k[i])});
   for (size_t i = 0; i < pairs; ++i)
@@ -49,29 +63,32 @@ KernelCase caseOf(const std::string &name, const Contraction &c) {
     for (size_t i = 0; i < pairs; ++i)
       ranges.insert(ranges.end(), {c.segments[i][s], c.segments[i][s + 1]});
   std::string count = std::to_string(pairs);
-  result.attributes = (c.blocks ? "bf16_order = #train<bf16_order blocks>, " : "");
+  result.attributes = attributeOf(c.terms);
   result.attributes += "form = #train<form " + c.form + ">, segments = array<i64: " + list(ranges, ", ") +
                        ">, operandSegmentSizes = array<i32: " + count + ", " + count + ", " +
                        (c.accumulate ? "1>" : "0>");
   return result;
 }
 
-void addProducts(std::vector<KernelCase> &cases) {
+void addProducts(std::vector<KernelCase> &cases, Terms terms) {
+  auto add = [&](const std::string &name, Contraction contraction) {
+    contraction.terms = terms;
+    cases.push_back(caseOf(prefixOf(terms) + name, contraction));
+  };
   const int64_t sizes[][3] = {{1, 1, 1},     {1, 33, 5},  {5, 17, 33},   {6, 16, 8},     {7, 50, 101}, {33, 5, 257},
                               {50, 257, 17}, {64, 48, 9}, {13, 31, 600}, {130, 401, 23}, {2, 70, 1000}};
   for (auto [m, n, k] : sizes) {
     std::string name = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
     SegmentList one = train::oneSegment(k), padded = train::paddedSegments(k, 8);
     for (std::string form : {"nn", "nt"}) {
-      cases.push_back(caseOf(form + name, {form, {1, m}, 0, n, {k}, {one}}));
-      cases.push_back(caseOf(form + name + "Segments", {form, {m}, 0, n, {k}, {padded}}));
+      add(form + name, {form, {1, m}, 0, n, {k}, {one}});
+      add(form + name + "Segments", {form, {m}, 0, n, {k}, {padded}});
     }
-    cases.push_back(caseOf("tn" + name, {"tn", {1, k}, m, n, {}, {one}}));
-    cases.push_back(caseOf("tn" + name + "Accumulate", {"tn", {k}, m, n, {}, {one}, true}));
+    add("tn" + name, {"tn", {1, k}, m, n, {}, {one}});
+    add("tn" + name + "Accumulate", {"tn", {k}, m, n, {}, {one}, true});
     for (int64_t nodes : {2, 4, 8}) // batch segments
       if (k % nodes == 0)
-        cases.push_back(caseOf("tn" + name + "Nodes" + std::to_string(nodes),
-                               {"tn", {k}, m, n, {}, {train::equalSegments(k, nodes)}}));
+        add("tn" + name + "Nodes" + std::to_string(nodes), {"tn", {k}, m, n, {}, {train::equalSegments(k, nodes)}});
   }
 }
 
@@ -95,31 +112,34 @@ void addTiles(std::vector<KernelCase> &cases) {
 }
 
 // Gradients of q, k, v; of gate and up; unequal pairs; segments of several K blocks.
-void addPairs(std::vector<KernelCase> &cases) {
+void addPairs(std::vector<KernelCase> &cases, Terms terms) {
+  auto add = [&](const std::string &name, Contraction contraction) {
+    contraction.terms = terms;
+    cases.push_back(caseOf(prefixOf(terms) + name, contraction));
+  };
   for (std::string form : {"nn", "nt"}) {
     SegmentList q = train::headSegments(4, 17, 8), kv = train::kvHeadSegments(2, 4, 17, 8);
-    cases.push_back(caseOf(form + "Heads", {form, {2, 9}, 0, 35, {68, 34, 34}, {q, kv, kv}}));
+    add(form + "Heads", {form, {2, 9}, 0, 35, {68, 34, 34}, {q, kv, kv}});
     SegmentList ffn = train::paddedSegments(333, 8), shorter = train::paddedSegments(50, 8);
-    cases.push_back(caseOf(form + "GateUp", {form, {41}, 0, 50, {333, 333}, {ffn, ffn}}));
-    cases.push_back(caseOf(form + "Unequal", {form, {7}, 0, 18, {333, 50}, {ffn, shorter}}));
+    add(form + "GateUp", {form, {41}, 0, 50, {333, 333}, {ffn, ffn}});
+    add(form + "Unequal", {form, {7}, 0, 18, {333, 50}, {ffn, shorter}});
     SegmentList q6 = train::headSegments(6, 5, 4), kv3 = train::kvHeadSegments(3, 6, 5, 4);
-    cases.push_back(caseOf(form + "SixHeads", {form, {12}, 0, 30, {30, 15, 15}, {q6, kv3, kv3}}));
+    add(form + "SixHeads", {form, {12}, 0, 30, {30, 15, 15}, {q6, kv3, kv3}});
     for (int64_t count : {2, 4, 16})
-      cases.push_back(caseOf(form + "Equal" + std::to_string(count),
-                             {form, {20}, 0, 37, {count * 29}, {train::equalSegments(count * 29, count)}}));
-    cases.push_back(
-        caseOf(form + "LongSegments",
-               {form, {20}, 0, 37, {2500, 1700}, {train::equalSegments(2500, 4), train::equalSegments(1700, 4)}}));
+      add(form + "Equal" + std::to_string(count),
+          {form, {20}, 0, 37, {count * 29}, {train::equalSegments(count * 29, count)}});
+    add(form + "LongSegments",
+        {form, {20}, 0, 37, {2500, 1700}, {train::equalSegments(2500, 4), train::equalSegments(1700, 4)}});
   }
-  cases.push_back(caseOf("tnNodes64", {"tn", {64, 3}, 20, 40, {}, {train::equalSegments(192, 64)}}));
-  cases.push_back(caseOf("tnPairs", {"tn", {3, 7}, 20, 40, {}, {train::oneSegment(21), train::oneSegment(21)}, true}));
+  add("tnNodes64", {"tn", {64, 3}, 20, 40, {}, {train::equalSegments(192, 64)}});
+  add("tnPairs", {"tn", {3, 7}, 20, 40, {}, {train::oneSegment(21), train::oneSegment(21)}, true});
 }
 
 // The first table in bf16, without what a bf16 contraction does not take: terms in pairs, odd ends, many segments.
-void addBF16(std::vector<KernelCase> &cases, bool blocks) {
+void addBF16(std::vector<KernelCase> &cases, Terms terms) {
   auto add = [&](const std::string &name, Contraction contraction) {
-    contraction.type = "bf16", contraction.blocks = blocks;
-    cases.push_back(caseOf((blocks ? "blocks" : "bf16") + name, contraction));
+    contraction.terms = terms;
+    cases.push_back(caseOf(prefixOf(terms) + name, contraction));
   };
   const int64_t sizes[][3] = {{1, 1, 1},     {1, 33, 5},  {5, 17, 33},   {6, 16, 8},     {7, 50, 101}, {33, 5, 257},
                               {50, 257, 17}, {64, 48, 9}, {13, 31, 600}, {130, 401, 23}, {2, 70, 1000}};
@@ -148,17 +168,17 @@ void addBF16(std::vector<KernelCase> &cases, bool blocks) {
 }
 
 // More rows and columns than a block of C has, many groups of steps, samples that end inside a block of terms.
-void addBlocks(std::vector<KernelCase> &cases) {
+void addBlocks(std::vector<KernelCase> &cases, Terms terms) {
   auto add = [&](const std::string &name, Contraction contraction) {
-    contraction.type = "bf16", contraction.blocks = true;
-    cases.push_back(caseOf("blocks" + name, contraction));
+    contraction.terms = terms;
+    cases.push_back(caseOf(prefixOf(terms) + name, contraction));
   };
   for (std::string form : {"nn", "nt"}) {
     add(form + "Whole", {form, {2, 64}, 0, 128, {96}, {train::oneSegment(96)}});
     add(form + "LongChain", {form, {70}, 0, 100, {4000}, {train::oneSegment(4000)}});
     add(form + "LongerSegments", {form, {96}, 0, 64, {6016}, {train::paddedSegments(6016, 8)}});
     add(form + "Large", {form, {4, 130}, 0, 1100, {200}, {train::oneSegment(200)}});
-    add(form + "Equal16", {form, {33}, 0, 65, {512}, {train::equalSegments(512, 16)}});
+    add(form + "Equal16x32", {form, {33}, 0, 65, {512}, {train::equalSegments(512, 16)}});
     SegmentList q = train::headSegments(4, 18, 8), kv = train::kvHeadSegments(2, 4, 18, 8);
     add(form + "HeadsLarge", {form, {2, 99}, 0, 235, {72, 36, 36}, {q, kv, kv}});
   }
@@ -177,19 +197,18 @@ struct LossSize {
   int64_t samples, positions, channels, vocabulary, nodes;
   bool accumulate = false;
   double invalid = 0.3;
-  std::string type = "f32";
-  bool blocks = false; // the order of bf16
+  Terms terms = Terms::F32;
 };
 
 void addLoss(std::vector<KernelCase> &cases, const LossSize &s) {
   std::string name = list({s.samples, s.positions, s.channels, s.vocabulary}, "x") + "p" + std::to_string(s.nodes) +
-                     (s.accumulate ? "acc" : "") + (s.type == "f32" ? "" : s.type);
+                     (s.accumulate ? "acc" : "") + prefixOf(s.terms);
   std::string tokens = list({s.samples, s.positions}, "x"), x = tokens + "x" + std::to_string(s.channels) + "x";
   std::string weight = list({s.vocabulary, s.channels}, "x") + "x";
-  std::string attributes = s.blocks ? "bf16_order = #train<bf16_order blocks>, " : "";
-  attributes += "vocab_segments = 8 : i64, batch_nodes = " + std::to_string(s.nodes) + " : i64";
+  std::string attributes =
+      attributeOf(s.terms) + "vocab_segments = 8 : i64, batch_nodes = " + std::to_string(s.nodes) + " : i64";
   std::vector<KernelOperand> operands = {
-      {x + s.type}, {weight + s.type}, {tokens + "xi32", ids(s.vocabulary, s.invalid)}};
+      {x + typeOf(s.terms)}, {weight + typeOf(s.terms)}, {tokens + "xi32", ids(s.vocabulary, s.invalid)}};
   cases.push_back({"Loss" + name, "train.linear_cross_entropy", attributes, operands, {"8xf32", "8xf32"}});
   if (s.accumulate)
     operands.insert(operands.end(), {{"8xf32"}, {"8xf32"}, {weight + "f32"}});
@@ -205,23 +224,31 @@ void addLoss(std::vector<KernelCase> &cases, const LossSize &s) {
 
 std::vector<KernelCase> contractCases() {
   std::vector<KernelCase> cases;
-  addProducts(cases);
+  addProducts(cases, Terms::F32);
   addPacked(cases);
   addTiles(cases);
-  addPairs(cases);
+  addPairs(cases, Terms::F32);
   return cases;
 }
 
 std::vector<KernelCase> bf16ContractCases() {
   std::vector<KernelCase> cases;
-  addBF16(cases, /*blocks=*/false);
+  addBF16(cases, Terms::Pairs);
   return cases;
 }
 
 std::vector<KernelCase> bf16BlocksCases() {
   std::vector<KernelCase> cases;
-  addBF16(cases, /*blocks=*/true);
-  addBlocks(cases);
+  addBF16(cases, Terms::Blocks);
+  addBlocks(cases, Terms::Blocks);
+  return cases;
+}
+
+std::vector<KernelCase> splitCases() {
+  std::vector<KernelCase> cases;
+  addProducts(cases, Terms::Split);
+  addPairs(cases, Terms::Split);
+  addBlocks(cases, Terms::Split);
   return cases;
 }
 
@@ -247,7 +274,7 @@ std::vector<KernelCase> lossCases() {
   return cases;
 }
 
-static std::vector<KernelCase> bf16LossCasesIn(bool blocks) {
+static std::vector<KernelCase> lossCasesIn(Terms terms) {
   std::vector<KernelCase> cases;
   for (LossSize size : std::initializer_list<LossSize>{{1, 2, 1, 1, 1},
                                                        {2, 10, 17, 101, 1, true},
@@ -261,13 +288,24 @@ static std::vector<KernelCase> bf16LossCasesIn(bool blocks) {
                                                        {1, 4998, 3, 5, 1},
                                                        {4, 4202, 2, 3, 4},
                                                        {8, 1000, 2, 3, 8}}) {
-    size.type = "bf16", size.blocks = blocks;
+    size.terms = terms;
     addLoss(cases, size);
   }
   return cases;
 }
 
-std::vector<KernelCase> bf16LossCases() { return bf16LossCasesIn(/*blocks=*/false); }
-std::vector<KernelCase> blocksLossCases() { return bf16LossCasesIn(/*blocks=*/true); }
+std::vector<KernelCase> bf16LossCases() { return lossCasesIn(Terms::Pairs); }
+std::vector<KernelCase> blocksLossCases() { return lossCasesIn(Terms::Blocks); }
+
+std::vector<KernelCase> splitLossCases() {
+  std::vector<KernelCase> cases = lossCasesIn(Terms::Split);
+  // Odd lengths; samples that end inside a block, of which none may lie in two chunks.
+  for (LossSize size : std::initializer_list<LossSize>{
+           {1, 1, 1, 1, 1}, {2, 9, 17, 101, 1, true}, {4, 7, 33, 257, 2}, {1, 4999, 3, 5, 1}, {4, 4201, 2, 3, 4}}) {
+    size.terms = Terms::Split;
+    addLoss(cases, size);
+  }
+  return cases;
+}
 
 } // namespace recipe::test

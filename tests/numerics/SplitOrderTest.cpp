@@ -39,7 +39,7 @@ float tile(float sum, const Range &terms, float ThreeParts::*lhs, float ThreePar
   float chains[2] = {};
   for (size_t k = 0; k < 32; ++k) {
     Term term = k < terms.size() ? terms[k] : Term{};
-    chains[k % 2] = std::fma(ThreeParts(term.lhs).*lhs, ThreeParts(term.rhs).*rhs, chains[k % 2]);
+    chains[k / 16] = std::fma(ThreeParts(term.lhs).*lhs, ThreeParts(term.rhs).*rhs, chains[k / 16]);
   }
   return sum + (chains[0] + chains[1]);
 }
