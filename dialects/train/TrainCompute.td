@@ -59,7 +59,7 @@ def Train_ContractOp : Train_Op<"contract", [Pure, AttrSizedOperandSegments]> {
     first, as the instruction vdpbf16ps does; a range of odd length ends with a pair whose second term is +0.0 x +0.0. blocks: of 32 terms from the
     start of the range (form tn: of each sample), as tdpbf16ps does; a short one is filled up with +0.0 x +0.0.
     `f32_products` says how products of f32 operands are computed: fma (also when absent), or bf16x6: each operand is three bf16 parts, and blocks of
-    32 terms, cut as above, are six blocks of products of parts. Ranges may begin anywhere.
+    32 terms, cut as above, are six blocks of products of parts, each of two chains of 16 terms next to each other. Ranges may begin anywhere.
   }];
   let arguments = (ins Variadic<Train_Float>:$lhs, Variadic<Train_Float>:$rhs, Optional<Train_F32>:$accumulator,
     Train_ContractFormAttr:$form, DenseI64ArrayAttr:$segments, OptionalAttr<DenseI64ArrayAttr>:$out_segments,

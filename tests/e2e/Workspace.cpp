@@ -1,4 +1,5 @@
 #include "tests/e2e/Workspace.h"
+#include "runtime/loader/CpuFeatures.h"
 #include "runtime/loader/Loader.h"
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -6,6 +7,8 @@
 #include <sys/wait.h>
 
 namespace recipe::test {
+
+bool hasTiles() { return rt::missingCpuFeatures({"amx-bf16", "amx-tile"}).empty(); }
 
 static const char *const gpt2Recipe = R"(experiment:
   name: tiny-gpt2

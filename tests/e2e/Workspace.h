@@ -45,13 +45,17 @@ private:
 inline constexpr int kUpdates = 4;
 
 /// "gpt2.recipe" of "gpt2"; "gpt2-bf16" is the same in bf16, with an even number of positions, so that token sums are
-/// in bf16, too.
+/// in bf16, too; "gpt2-split" the same in fp32, multiplied by parts in bf16.
 inline std::string recipeArguments(const std::string &name) {
-  size_t bf16 = name.find("-bf16");
-  return bf16 == std::string::npos
-             ? name + ".recipe"
-             : name.substr(0, bf16) + ".recipe --set precision.compute=bf16 --set data.seq_length=14";
+  std::string model = name.substr(0, name.find('-')), variant = name.substr(model.size());
+  std::string sets = variant == "-bf16"    ? " --set precision.compute=bf16 --set data.seq_length=14"
+                     : variant == "-split" ? " --set precision.f32_products=bf16x6"
+                                           : "";
+  return model + ".recipe" + sets;
 }
+inline bool isSplit(const std::string &name) { return name.find("-split") != std::string::npos; }
+/// Whether steps that need AMX run here.
+bool hasTiles();
 /// The name as part of a test's.
 inline std::string testName(std::string name) {
   for (char &c : name)

@@ -274,6 +274,7 @@ TEST_F(BF16Tiles, BlockOfSpecialValues) {
 }
 
 // Six blocks of parts, as bf16x6 adds them for one block of f32 terms of these bits; those beyond `terms` are zeros.
+// The first 16 terms lie in even places, which the instruction makes one chain of, the others in odd ones.
 class SplitTiles : public BF16Tiles {
 protected:
   template <class Term, class Start> void expectSixBlocks(Term term, Start start, int64_t terms = kTermsOfBlock) {
@@ -307,9 +308,10 @@ private:
     for (int i = 0; i < kLanes; ++i)
       for (int k = 0; k < int(kTermsOfBlock); ++k) {
         std::array<float, 3> left = bf16PartsOf(p, a[i][k]), right = bf16PartsOf(p, b[k][i]);
+        int pair = k % kLanes, side = k / kLanes;
         for (size_t part = 0; part < 3; ++part) {
-          lhs[part][i][k] = uint16_t(bitsOf(left[part]) >> 16);
-          rhs[part][k / 2][2 * i + k % 2] = uint16_t(bitsOf(right[part]) >> 16);
+          lhs[part][i][2 * pair + side] = uint16_t(bitsOf(left[part]) >> 16);
+          rhs[part][pair][2 * i + side] = uint16_t(bitsOf(right[part]) >> 16);
         }
       }
   }

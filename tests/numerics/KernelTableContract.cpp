@@ -193,6 +193,27 @@ void addBlocks(std::vector<KernelCase> &cases, Terms terms) {
   add("tnPairs34", {"tn", {3, 34}, 40, 33, {}, {train::oneSegment(102), train::oneSegment(102)}, true});
 }
 
+// Blocks that begin at any number and end with samples of any length, several samples in one chain.
+void addOddBlocks(std::vector<KernelCase> &cases) {
+  auto add = [&](const std::string &name, Contraction contraction) {
+    contraction.terms = Terms::Split;
+    cases.push_back(caseOf(prefixOf(Terms::Split) + name, contraction));
+  };
+  for (std::string form : {"nn", "nt"}) {
+    add(form + "OddSegments", {form, {70}, 0, 45, {203}, {{0, 33, 33, 130, 130, 203, 203, 203}}});
+    add(form + "OddPairs", {form, {2, 33}, 0, 65, {77, 41}, {{0, 77}, {0, 41}}});
+  }
+  for (bool accumulate : {false, true}) {
+    std::string suffix = accumulate ? "Accumulate" : "";
+    for (int64_t positions : {1, 7, 17, 31, 33, 65})
+      add("tnSamples" + std::to_string(positions) + suffix,
+          {"tn", {9, positions}, 65, 40, {}, {train::oneSegment(9 * positions)}, accumulate});
+    add("tnSamples1027" + suffix, {"tn", {3, 1027}, 64, 96, {}, {train::oneSegment(3081)}, accumulate});
+  }
+  add("tnNodes35", {"tn", {8, 35}, 40, 70, {}, {train::equalSegments(280, 4)}});
+  add("tnPairs35", {"tn", {3, 35}, 40, 33, {}, {train::oneSegment(105), train::oneSegment(105)}, true});
+}
+
 struct LossSize {
   int64_t samples, positions, channels, vocabulary, nodes;
   bool accumulate = false;
@@ -249,6 +270,7 @@ std::vector<KernelCase> splitCases() {
   addProducts(cases, Terms::Split);
   addPairs(cases, Terms::Split);
   addBlocks(cases, Terms::Split);
+  addOddBlocks(cases);
   return cases;
 }
 

@@ -95,6 +95,7 @@ struct Product {
   std::vector<train::SegmentList> segments;
   bool half = false;   // operands of bf16
   bool blocks = false; // in that order
+  bool split = false;  // f32 by parts in bf16
 };
 
 std::string listed(const std::vector<int64_t> &numbers, const char *between) {
@@ -123,9 +124,11 @@ std::string product(Region &r, const Product &p) {
   result.push_back(p.columns);
   std::string pairs = std::to_string(p.k.size());
   return r.op("contract", operands, {sized(result)},
-              std::string(p.blocks ? "bf16_order = #train<bf16_order blocks>, " : "") + "form = #train<form " + p.form +
-                  ">, segments = array<i64: " + listed(ranges, ", ") + ">, operandSegmentSizes = array<i32: " + pairs +
-                  ", " + pairs + ", 0>");
+              std::string(p.blocks  ? "bf16_order = #train<bf16_order blocks>, "
+                          : p.split ? "f32_products = #train<f32_products bf16x6>, "
+                                    : "") +
+                  "form = #train<form " + p.form + ">, segments = array<i64: " + listed(ranges, ", ") +
+                  ">, operandSegmentSizes = array<i32: " + pairs + ", " + pairs + ", 0>");
 }
 
 // Every epilogue after one product.
@@ -314,20 +317,31 @@ static void addAttention(const std::string &name, const std::string &element, co
   }
 }
 
-std::vector<KernelCase> fusedBlocksCases() {
-  std::vector<KernelCase> cases;
+static void addBlocks(std::vector<KernelCase> &cases, bool half) {
   auto add = [&](Product product) {
-    product.half = product.blocks = true;
+    product.half = product.blocks = half, product.split = !half;
+    product.name = (half ? "Blocks" : "Split") + product.name;
     addEpilogues(cases, product);
   };
-  add({"Blocks7x50x102", "nn", {1, 7}, {102}, 50, {train::oneSegment(102)}});
-  add({"Blocks130x64x40", "nt", {2, 65}, {40}, 64, {train::oneSegment(40)}});
-  add({"BlocksWhole", "nn", {2, 64}, {96}, 128, {train::oneSegment(96)}});
-  add({"BlocksLarge", "nn", {2, 205}, {24}, 1030, {train::oneSegment(24)}});
-  add({"BlocksLongK", "nt", {2, 9}, {3000}, 40, {train::oneSegment(3000)}});
-  add({"BlocksSegments", "nn", {1, 33}, {600}, 70, {train::paddedSegments(600, 8)}});
+  add({"7x50x102", "nn", {1, 7}, {102}, 50, {train::oneSegment(102)}});
+  add({"130x64x40", "nt", {2, 65}, {40}, 64, {train::oneSegment(40)}});
+  add({"Whole", "nn", {2, 64}, {96}, 128, {train::oneSegment(96)}});
+  add({"Large", "nn", {2, 205}, {24}, 1030, {train::oneSegment(24)}});
+  add({"LongK", "nt", {2, 9}, {3000}, 40, {train::oneSegment(3000)}});
+  add({"Segments", "nn", {1, 33}, {600}, 70, {train::paddedSegments(600, 8)}});
   train::SegmentList wide = train::paddedSegments(300, 4), narrow = train::paddedSegments(70, 4);
-  add({"BlocksPairs", "nt", {2, 13}, {300, 70}, 45, {wide, narrow}});
+  add({"Pairs", "nt", {2, 13}, {300, 70}, 45, {wide, narrow}});
+}
+
+std::vector<KernelCase> fusedSplitCases() {
+  std::vector<KernelCase> cases;
+  addBlocks(cases, /*half=*/false);
+  return cases;
+}
+
+std::vector<KernelCase> fusedBlocksCases() {
+  std::vector<KernelCase> cases;
+  addBlocks(cases, /*half=*/true);
   addAttention("BlocksAttentionCast", "bf16", ", bf16_order = #train<bf16_order blocks>", cases);
   return cases;
 }

@@ -75,6 +75,7 @@ INSTANTIATE_TEST_SUITE_P(Loss, KernelTable, testing::ValuesIn(lossCases()), name
 INSTANTIATE_TEST_SUITE_P(LossBF16, KernelTable, testing::ValuesIn(bf16LossCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Loss, BlocksTable, testing::ValuesIn(blocksLossCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(ContractSplit, BlocksTable, testing::ValuesIn(splitCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(FusedSplit, BlocksTable, testing::ValuesIn(fusedSplitCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(LossSplit, BlocksTable, testing::ValuesIn(splitLossCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Loss, BF16Table, testing::ValuesIn(bf16LossCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Attention, KernelTable, testing::ValuesIn(attentionCases()), nameOf);

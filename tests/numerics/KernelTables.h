@@ -22,6 +22,7 @@ std::vector<KernelCase> bf16AttentionCases();
 std::vector<KernelCase> blocksAttentionCases();
 std::vector<KernelCase> fusedCases();
 std::vector<KernelCase> fusedBlocksCases();
+std::vector<KernelCase> fusedSplitCases();
 
 } // namespace recipe::test
 #endif
