@@ -47,17 +47,17 @@ int64_t rowsBytes(const GemmShape &shape, const Blocking &blocking) {
   return blocking.kBlock * gemmAmxBlockBytes(operandsOf(shape));
 }
 
-// Cycles.
+// Cycles, measured on Sapphire Rapids with operands in L3.
 struct Costs {
   double multiply;                    // of a block of terms of 32 x 32 values
   double copy, interleave, transpose; // of packing one of 32 rows or columns
+  double far;                         // of 32 x 32 values that go farther than L2 and come back
 };
 
-// Cycles, measured on Sapphire Rapids with operands in L3. Those named here are of 32 x 32 values that come from L2 and
-// go there, or farther, that are merged, that become the result.
+// Those named here are of 32 x 32 values that go to L2 and come back, that are merged, that become the result.
 double groupTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
-  constexpr double kStart = 5000, kMerge = 250, kResult = 400, kRest = 200, kFar = 1200;
-  const Costs costs = shape.bf16 ? Costs{85, 450, 550, 600} : Costs{420, 2000, 2700, 2300};
+  constexpr double kStart = 5000, kMerge = 250, kResult = 400, kRest = 200;
+  const Costs costs = shape.bf16 ? Costs{85, 450, 550, 600, 1200} : Costs{420, 1400, 2700, 1800, 3500};
   GemmSteps steps = stepsOf(shape, blocking);
   double blocks = double(totalBlocks(shape)), values = double(valuesOf(blocking));
   int64_t resident = panelsBytes(shape, blocking) + rowsBytes(shape, blocking);
@@ -67,7 +67,7 @@ double groupTime(const GemmShape &shape, const Blocking &blocking, const step::T
   double ends = double(shape.segments.size() / (2 * shape.k.size())), groups = double(steps.groups.size() - 1);
   double moves = (double(steps.steps.size()) - ends) * kRest + (ends - 1) * kMerge;
   if (!staysNear && steps.crossingLevels() > 0)
-    moves += (groups - 1) * kFar;
+    moves += (groups - 1) * costs.far;
   return blocks * (values * costs.multiply + double(blocking.rows / kExtent) * perRow +
                    double(blocking.columns / kExtent) * perColumn) +
          values * (kResult + moves) + kStart;
