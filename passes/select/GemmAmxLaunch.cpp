@@ -57,7 +57,7 @@ struct Costs {
 // Those named here are of 32 x 32 values that go to L2 and come back, that are merged, that become the result.
 double groupTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
   constexpr double kStart = 5000, kMerge = 250, kResult = 400, kRest = 200;
-  const Costs costs = shape.bf16 ? Costs{85, 450, 550, 600, 1200} : Costs{420, 1400, 2700, 1800, 3500};
+  const Costs costs = shape.bf16 ? Costs{85, 450, 550, 600, 1200} : Costs{420, 2800, 2700, 2800, 2000};
   GemmSteps steps = stepsOf(shape, blocking);
   double blocks = double(totalBlocks(shape)), values = double(valuesOf(blocking));
   int64_t resident = panelsBytes(shape, blocking) + rowsBytes(shape, blocking);
@@ -93,6 +93,12 @@ SmallVector<int64_t> evenSizes(int64_t extent, int64_t most) {
   }
 }
 
+// Beside the panels L2 holds rows, values and what is fetched; parts are read at twice the rate of whole values.
+bool panelsFit(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
+  int64_t bytes = panelsBytes(shape, blocking);
+  return shape.bf16 ? blocking.kBlock <= 12 || bytes <= target.l2Bytes * 3 / 4 : bytes <= target.l2Bytes / 2;
+}
+
 // Of those whose panels fit L2, the one that takes the least time, the first of equals.
 Blocking chooseBlocking(const GemmShape &shape, const step::TargetInfo &target) {
   Blocking best;
@@ -103,7 +109,7 @@ Blocking chooseBlocking(const GemmShape &shape, const step::TargetInfo &target) 
     for (int64_t rows : evenSizes(shape.m, kMostRows))
       for (int64_t columns : evenSizes(shape.n, kMostColumns)) {
         Blocking blocking{rows, columns, std::min(most, totalBlocks(shape))};
-        if (most != blocks.front() && panelsBytes(shape, blocking) > target.l2Bytes * 3 / 4)
+        if (!panelsFit(shape, blocking, target))
           continue;
         double time = launchTime(shape, blocking, target);
         if ((best.rows == 0 || time < bestTime) &&
