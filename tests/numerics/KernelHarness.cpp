@@ -44,6 +44,15 @@ Fill constant(double number) {
   return [=](HostTensor &tensor, Random &) { std::fill(tensor.f32.begin(), tensor.f32.end(), float(number)); };
 }
 
+Fill exponents(uint32_t low, uint32_t high) {
+  return [=](HostTensor &tensor, Random &random) {
+    for (float &value : tensor.f32) {
+      uint32_t bits = (uint32_t(random()) & 0x807fffff) | (low + uint32_t(random() % (high - low + 1))) << 23;
+      std::memcpy(&value, &bits, sizeof value);
+    }
+  };
+}
+
 Fill ids(int64_t limit, double invalid) {
   return [=](HostTensor &tensor, Random &random) {
     for (int32_t &value : tensor.i32)

@@ -23,6 +23,8 @@ Fill normal(double spread = 1.0);
 // Values in [low, high).
 Fill uniform(double low, double high);
 Fill constant(double value);
+// Any bits with an exponent field in [low, high]: 0: zeros and what is not normal, 255: infinities and NaNs.
+Fill exponents(uint32_t low, uint32_t high);
 // Integers in 0..limit-1; each is -1 with probability `invalid`.
 Fill ids(int64_t limit, double invalid = 0.0);
 

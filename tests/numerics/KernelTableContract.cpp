@@ -214,6 +214,32 @@ void addOddBlocks(std::vector<KernelCase> &cases) {
   add("tnPairs35", {"tn", {3, 35}, 40, 33, {}, {train::oneSegment(105), train::oneSegment(105)}, true});
 }
 
+// Values that are not normal, or have such parts or products; that round to infinity; all bits there are. Few terms, or
+// all sums would be NaNs.
+void addExtremes(std::vector<KernelCase> &cases) {
+  struct Range {
+    const char *name;
+    uint32_t low, high; // exponent fields of the left side
+    uint32_t rightLow, rightHigh;
+    int64_t k;
+  };
+  for (const Range &range : {Range{"NotNormal", 0, 2, 120, 134, 70}, Range{"PartsNotNormal", 1, 30, 110, 140, 70},
+                             Range{"ProductsNotNormal", 50, 66, 58, 74, 70}, Range{"Huge", 250, 254, 110, 130, 3},
+                             Range{"AnyBits", 0, 255, 0, 255, 3}})
+    for (std::string form : {"nn", "nt", "tn"}) {
+      Contraction contraction = form == "tn"
+                                    ? Contraction{form, {range.k}, 40, 50, {}, {train::oneSegment(range.k)}, true}
+                                    : Contraction{form, {40}, 0, 50, {range.k}, {train::oneSegment(range.k)}};
+      contraction.terms = Terms::Split;
+      KernelCase one = caseOf(prefixOf(Terms::Split) + form + range.name, contraction);
+      one.operands[0].fill = exponents(range.low, range.high);
+      one.operands[1].fill = exponents(range.rightLow, range.rightHigh);
+      if (form == "tn")
+        one.operands[2].fill = exponents(0, range.high / 2);
+      cases.push_back(one);
+    }
+}
+
 struct LossSize {
   int64_t samples, positions, channels, vocabulary, nodes;
   bool accumulate = false;
@@ -271,6 +297,7 @@ std::vector<KernelCase> splitCases() {
   addPairs(cases, Terms::Split);
   addBlocks(cases, Terms::Split);
   addOddBlocks(cases);
+  addExtremes(cases);
   return cases;
 }
 
