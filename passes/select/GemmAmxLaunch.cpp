@@ -60,16 +60,17 @@ double groupTime(const GemmShape &shape, const Blocking &blocking, const step::T
   const Costs costs = shape.bf16 ? Costs{85, 450, 550, 600, 1200} : Costs{420, 2800, 2700, 2800, 2000};
   GemmSteps steps = stepsOf(shape, blocking);
   double blocks = double(totalBlocks(shape)), values = double(valuesOf(blocking));
+  int64_t rowSets = blocking.rows / kExtent, panels = blocking.columns / kExtent;
   int64_t resident = panelsBytes(shape, blocking) + rowsBytes(shape, blocking);
   bool staysNear = resident + pendingBytes(steps, blocking) < target.l2Bytes * 3 / 4;
   double perRow = shape.form == train::ContractForm::TN ? costs.transpose : costs.copy;
   double perColumn = shape.form == train::ContractForm::NT ? costs.transpose : costs.interleave;
-  double ends = double(shape.segments.size() / (2 * shape.k.size())), groups = double(steps.groups.size() - 1);
+  int64_t segments = int64_t(shape.segments.size() / (2 * shape.k.size()));
+  double ends = double(segments), groups = double(steps.groups.size() - 1);
   double moves = (double(steps.steps.size()) - ends) * kRest + (ends - 1) * kMerge;
   if (!staysNear && steps.crossingLevels() > 0)
     moves += (groups - 1) * costs.far;
-  return blocks * (values * costs.multiply + double(blocking.rows / kExtent) * perRow +
-                   double(blocking.columns / kExtent) * perColumn) +
+  return blocks * (values * costs.multiply + double(rowSets) * perRow + double(panels) * perColumn) +
          values * (kResult + moves) + kStart;
 }
 
