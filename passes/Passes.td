@@ -31,7 +31,7 @@ def UpdatePass : Pass<"update", "::mlir::ModuleOp"> {
     `@update`: loss and valid tokens to the step scalars, position sums, gradients of several uses added in order of use, the
     global norm, AdamW for each trainable parameter (decay only where the parameter says so). `@init`: parameters as their `init`
     says, optimizer state zero. `@prologue`: learning rate and bias corrections. In `@eval` the writes of `@loss` and `@count`
-    become `train.step_loss`.
+    become `train.eval_loss`, of each token instead of sums over samples.
 
     Requires: gradient variables for every trainable parameter (grad); variables `@loss` and `@count`; `init` on parameters.
     Ensures: graphs `@update`, `@init`, `@prologue`; variables `adam_m:<parameter>` and `adam_v:<parameter>`; `@eval` writes no variable.

@@ -62,6 +62,7 @@ double InitNormalOp::getFlops() { return 40 * elements(getResult()); }
 double TreeMergeOp::getFlops() { return elements(getValue()); }
 double PositionSumOp::getFlops() { return elements(getX()); }
 double StepLossOp::getFlops() { return 2 * kPositionSegments; }
+double EvalLossOp::getFlops() { return 4 * elements(getLoss()); }
 double GradNormOp::getFlops() {
   double flops = 0;
   for (Value gradient : getGradients())
@@ -98,6 +99,7 @@ CHEAP_TO_REPLAY(LayerNormGradOp, false)
 CHEAP_TO_REPLAY(RmsNormGradOp, false)
 CHEAP_TO_REPLAY(LinearCrossEntropyGradOp, false)
 CHEAP_TO_REPLAY(StepLossOp, false)
+CHEAP_TO_REPLAY(EvalLossOp, false)
 CHEAP_TO_REPLAY(RopeTableOp, false)
 CHEAP_TO_REPLAY(TreeMergeOp, false)
 CHEAP_TO_REPLAY(PositionSumOp, false)

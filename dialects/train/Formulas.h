@@ -28,7 +28,7 @@
 //   rope         ropeForward ropeInverse
 //   attention    softmaxTerm attentionGradProbability attentionGradScore
 //   loss         mergeMaxSum tokenLoss logitGradient
-//   update       AdamwScalars adamwOf, addToBins, ScheduleInputs scheduleOf (fp64 policies)
+//   update       AdamwScalars adamwOf, addToBins, evalTerm, ScheduleInputs scheduleOf (fp64 policies)
 #ifndef DIALECTS_TRAIN_FORMULAS_H
 #define DIALECTS_TRAIN_FORMULAS_H
 
@@ -402,6 +402,13 @@ void addToBins(P &p, typename P::F square, const typename P::F (&constants)[kNor
     bins[k] = p.add(bins[k], q);
     square = p.sub(square, q);
   }
+}
+
+// What a token's loss adds to the loss of an evaluation, on fp64 policies: its nearest multiple of 2^-24. Sums of those
+// below 2^29 are exact, hence the same in any order.
+template <class P> typename P::F evalTerm(P &p, typename P::F loss) {
+  typename P::F unit = p.constant(0x1.8p28);
+  return p.sub(p.add(loss, unit), unit);
 }
 
 // The prologue, on fp64 policies, which also have: F roundEven(F), F pow(F, F), F cos(F).

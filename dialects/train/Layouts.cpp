@@ -229,6 +229,9 @@ static LogicalResult expectLoss(LayoutRule &rule) {
 }
 static LogicalResult giveLossSums(LayoutRule &rule, Value loss, Value count) {
   LayoutAttr x = rule.at(0);
+  if (shapeOf(loss).size() == 2) // of each token
+    return success(succeeded(rule.give(loss, {rule.dim(x, 0), rule.dim(x, 1)})) &&
+                   succeeded(rule.give(count, {rule.dim(x, 0), rule.dim(x, 1)})));
   return success(succeeded(rule.give(loss, {rule.dim(x, 1)}, rule.axes(x, 0))) &&
                  succeeded(rule.give(count, {rule.dim(x, 1)}, rule.axes(x, 0))));
 }
@@ -288,6 +291,9 @@ static LogicalResult expectFinished(Operation *op, Layouts in, Results &out, Str
 }
 LogicalResult StepLossOp::inferLayouts(Layouts in, Results &out) {
   return expectFinished(*this, in, out, "sums of the loss");
+}
+LogicalResult EvalLossOp::inferLayouts(Layouts in, Results &out) {
+  return expectFinished(*this, in, out, "losses of tokens");
 }
 LogicalResult GradNormOp::inferLayouts(Layouts in, Results &out) {
   return expectFinished(*this, in, out, "a gradient");

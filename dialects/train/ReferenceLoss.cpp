@@ -91,7 +91,12 @@ LogicalResult LinearCrossEntropyOp::evaluate(ReferenceContext &context, Operands
         logits.compute(p, token);
         losses[token] = logits.loss(p, token);
       }
-    sumLosses(p, *this, shape, logits, losses, nullptr, nullptr, results);
+    if (shapeOf(getLoss()).size() == 1)
+      return sumLosses(p, *this, shape, logits, losses, nullptr, nullptr, results);
+    std::copy(losses.begin(), losses.end(), allocate<P>(results[0], getLoss()));
+    auto *counts = allocate<P>(results[1], getCount());
+    for (int64_t token = 0; token < shape.tokens(); ++token)
+      counts[token] = p.constant(logits.valid(token) ? 1.0 : 0.0);
   });
 }
 

@@ -53,6 +53,23 @@ LogicalResult StepLossOp::evaluate(ReferenceContext &context, Operands operands,
   });
 }
 
+LogicalResult EvalLossOp::evaluate(ReferenceContext &context, Operands operands, Results results) {
+  if (failed(expectParams(*this, context)))
+    return failure();
+  return inMode(context, [&](auto p) {
+    using P = decltype(p);
+    const auto *losses = valuesOf<P>(operands[0]), *counts = valuesOf<P>(operands[1]);
+    Fp64Policy wide;
+    double loss = 0, count = 0;
+    for (int64_t token = 0, n = operands[0]->size(); token < n; ++token) {
+      loss += std::is_same_v<typename P::F, double> ? double(losses[token]) : evalTerm(wide, double(losses[token]));
+      count += double(counts[token]);
+    }
+    context.params->loss_sum = loss;
+    context.params->valid_tokens = int64_t(count);
+  });
+}
+
 namespace {
 
 // The largest |x|, NaN when there is one: compared as bit patterns, so that no order of comparisons enters.

@@ -181,7 +181,8 @@ def Train_LinearCrossEntropyOp : Train_Op<"linear_cross_entropy", [Pure]> {
   let summary = "x [B,T,C], weight [V,C], labels [B,T] -> loss sums [8], counts of valid labels [8] (f32), by position segment";
   let description = [{
     logits = x weight^T are never whole; a label < 0 does not count. x and weight are both f32 or both bf16; `bf16_order` and
-    `f32_products` are those of train.contract. Logits and all that follows from them are f32.
+    `f32_products` are those of train.contract. Logits and all that follows from them are f32. Evaluation takes loss and
+    count of each token, [B,T], instead of sums.
   }];
   let arguments = (ins Train_Float:$x, Train_Float:$weight, Train_I32:$labels, I64Attr:$vocab_segments, I64Attr:$batch_nodes,
     OptionalAttr<Train_BF16OrderAttr>:$bf16_order, OptionalAttr<Train_F32ProductsAttr>:$f32_products);

@@ -31,6 +31,10 @@ def Train_StepLossOp : Train_Op<"step_loss", [MemoryEffects<[MemWrite]>]> {
   let summary = "Position trees of loss [8] and count [8] into StepParams.loss_sum and valid_tokens";
   let arguments = (ins Train_F32:$loss, Train_F32:$count);
 }
+def Train_EvalLossOp : Train_Op<"eval_loss", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Sums of each token's loss [B,T] and count [B,T] into StepParams.loss_sum and valid_tokens, the same in any order";
+  let arguments = (ins Train_F32:$loss, Train_F32:$count);
+}
 def Train_GradNormOp : Train_Op<"grad_norm", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Reproducible global norm of all gradients; sets StepParams.grad_norm, grad_scale and skip_update";
   let arguments = (ins Variadic<Train_F32>:$gradients, F64Attr:$clip);

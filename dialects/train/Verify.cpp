@@ -299,17 +299,19 @@ LogicalResult DropoutOp::verify() {
   return expectShape(*this, "the result", getResult(), shapeOf(getX()));
 }
 
-// Shared by the loss and its gradient form.
+// Shared by the loss and its gradient form. Sums are by position segment or, without gradient, of each token.
 LogicalResult verifyLossShapes(Operation *op, Value x, Value weight, Value labels, Value loss, Value count,
                                int64_t vocabSegments, int64_t batchNodes, std::optional<BF16Order> order,
                                std::optional<F32Products> products) {
   if (failed(expectRank(op, "'x'", x, 3)) || failed(expectRank(op, "'weight'", weight, 2)))
     return failure();
   ArrayRef<int64_t> shape = shapeOf(x);
+  SmallVector<int64_t> sums = {kPositionSegments};
+  if (isa<LinearCrossEntropyOp>(op) && shapeOf(loss).size() == 2)
+    sums.assign(shape.begin(), shape.begin() + 2);
   if (failed(expectShape(op, "'weight'", weight, {shapeOf(weight)[0], shape[2]})) ||
-      failed(expectShape(op, "'labels'", labels, shape.drop_back())) ||
-      failed(expectShape(op, "'loss'", loss, {kPositionSegments})) ||
-      failed(expectShape(op, "'count'", count, {kPositionSegments})))
+      failed(expectShape(op, "'labels'", labels, shape.drop_back())) || failed(expectShape(op, "'loss'", loss, sums)) ||
+      failed(expectShape(op, "'count'", count, sums)))
     return failure();
   if (isBF16(x) != isBF16(weight))
     return op->emitOpError("'x' and 'weight' must be of one type, got: ") << x.getType() << " and " << weight.getType();

@@ -158,6 +158,12 @@ LogicalResult StepLossOp::verify() {
   return expectShape(*this, "'count'", getCount(), {kPositionSegments});
 }
 
+LogicalResult EvalLossOp::verify() {
+  if (failed(expectRank(*this, "'loss'", getLoss(), 2)))
+    return failure();
+  return expectShape(*this, "'count'", getCount(), shapeOf(getLoss()));
+}
+
 LogicalResult GradNormOp::verify() {
   double clip = getClip().convertToDouble();
   if (!(clip >= 0))

@@ -2,6 +2,7 @@
 // otherwise.
 //
 // "step_loss"    buffers loss [8], count [8]
+// "eval_loss"    scalars tokens; buffers losses, counts of tokens
 // "schedule"     spec beta1, beta2
 // The gradient norm is four launches. Tensors are told apart by a table, so that any number of them is one launch:
 //   scalars      count of tensors n, then n first workgroups, then n numbers of elements; `grain` elements per
@@ -33,6 +34,20 @@ Error emitStepLoss(KernelBuilder &b, DictionaryAttr, mlir::Region &) {
   };
   b.setParam(offsetof(rcp_step_params_v1, loss_sum), b.ir().CreateFPExt(total(0), b.f64Type()));
   b.setParam(offsetof(rcp_step_params_v1, valid_tokens), b.ir().CreateFPToSI(total(1), b.i64Type()));
+  return Error::success();
+}
+
+Error emitEvalLoss(KernelBuilder &b, DictionaryAttr, mlir::Region &) {
+  EmitPolicy p = EmitPolicy::scalarF64(b);
+  Val none = p.constant(0.0);
+  Vals sums = b.forLoop(b.i64(0), b.scalar(0), b.i64(1), {none, none}, [&](Val token, ValRange carried) {
+    auto wide = [&](unsigned buffer) {
+      return b.ir().CreateFPExt(b.loadF32(b.at(b.buffer(buffer), token)), b.f64Type());
+    };
+    return Vals{b.add(carried[0], train::evalTerm(p, wide(0))), b.add(carried[1], wide(1))};
+  });
+  b.setParam(offsetof(rcp_step_params_v1, loss_sum), sums[0]);
+  b.setParam(offsetof(rcp_step_params_v1, valid_tokens), b.ir().CreateFPToSI(sums[1], b.i64Type()));
   return Error::success();
 }
 
@@ -207,8 +222,9 @@ Error emitNormFinish(KernelBuilder &b, DictionaryAttr spec, mlir::Region &) {
 
 ArrayRef<NamedEmitRule> updateFamilies() {
   static constexpr NamedEmitRule families[] = {
-      {"step_loss", emitStepLoss},   {"schedule", emitSchedule},  {"norm_max", emitNormMax},
-      {"norm_bound", emitNormBound}, {"norm_bins", emitNormBins}, {"norm_finish", emitNormFinish},
+      {"step_loss", emitStepLoss},     {"eval_loss", emitEvalLoss},   {"schedule", emitSchedule},
+      {"norm_max", emitNormMax},       {"norm_bound", emitNormBound}, {"norm_bins", emitNormBins},
+      {"norm_finish", emitNormFinish},
   };
   return families;
 }

@@ -56,7 +56,7 @@ llvm::ArrayRef<NamedKernelRule> rowRules(); // norms and their gradients, bias_g
 llvm::ArrayRef<NamedKernelRule> contractRules();  // contract
 llvm::ArrayRef<NamedKernelRule> attentionRules(); // attention, attention_grad
 llvm::ArrayRef<NamedKernelRule> lossRules();      // linear_cross_entropy, linear_cross_entropy_grad
-llvm::ArrayRef<NamedKernelRule> updateRules();    // step_loss, grad_norm, schedule, init_normal
+llvm::ArrayRef<NamedKernelRule> updateRules();    // step_loss, eval_loss, grad_norm, schedule, init_normal
 
 // Of the kernel "combine", which adds what arrived from another rank (passes/codegen/Elementwise.cpp).
 llvm::SmallVector<mlir::NamedAttribute> combineSpec(mlir::MLIRContext *context);

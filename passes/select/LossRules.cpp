@@ -34,8 +34,10 @@ public:
     vocabulary = cast<RankedTensorType>(op.getWeight().getType()).getShape()[0];
     bf16 = x.getElementType().isBF16();
     chooseChunks();
-    logits = gradients = addTemp(chunk * vocabulary * 4), losses = addTemp(tokens() * 4),
-    counts = addTemp(tokens() * 4);
+    logits = gradients = addTemp(chunk * vocabulary * 4);
+    ofTokens = cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 2;
+    if (!ofTokens)
+      losses = {ArgumentKind::Temp, addTemp(tokens() * 4)}, counts = {ArgumentKind::Temp, addTemp(tokens() * 4)};
   }
 
   void forward() {
@@ -75,7 +77,7 @@ public:
   }
 
   // A vector gradient of one channel.
-  void sum(int64_t temp, int64_t accumulator, int64_t result) {
+  void sum(Argument terms, int64_t accumulator, int64_t result) {
     Launch launch;
     launch.family = "column_sum";
     launch.spec.push_back(b.getNamedAttr("kind", b.getStringAttr("bias")));
@@ -86,7 +88,7 @@ public:
                  {"block", 16},
                  {"strip", 1}});
     launch.spec.push_back(b.getNamedAttr("accumulate", b.getDenseI64ArrayAttr({accumulator >= 0})));
-    launch.arguments.push_back({ArgumentKind::Temp, temp});
+    launch.arguments.push_back(terms);
     if (accumulator >= 0) {
       launch.arguments.push_back({ArgumentKind::Operand, accumulator});
       plan.inPlace.push_back({result, accumulator});
@@ -98,6 +100,8 @@ public:
     plan.launches.push_back(std::move(launch));
   }
   void sums(int64_t lossAccumulator, int64_t countAccumulator) {
+    if (ofTokens)
+      return; // they are the results
     sum(losses, lossAccumulator, 0);
     sum(counts, countAccumulator, 1);
   }
@@ -161,8 +165,8 @@ private:
     launch.scalars = {count};
     launch.arguments = {{ArgumentKind::Temp, logits},
                         tokensOf(ArgumentKind::Operand, 2, token, 1),
-                        tokensOf(ArgumentKind::Temp, losses, token, 1),
-                        tokensOf(ArgumentKind::Temp, counts, token, 1)};
+                        tokensOf(losses.kind, losses.index, token, 1),
+                        tokensOf(counts.kind, counts.index, token, 1)};
     if (gradient && bf16)
       launch.arguments.push_back({ArgumentKind::Temp, gradients});
     launch.workgroups = llvm::divideCeil(count, grain);
@@ -228,9 +232,11 @@ private:
   int64_t vocabularySegments, nodes; // batch segments in this micro-batch
   int64_t samples, positions, channels, vocabulary;
   int64_t nodesPerChunk = 1, chunk; // tokens
-  int64_t logits, losses, counts;   // temporaries
-  int64_t gradients;                // of logits: their place, in bf16 one of its own
-  bool bf16, blocks;                // x and weight; how products take their terms
+  int64_t logits;                   // a temporary
+  bool ofTokens;                    // losses and counts are results of each token, else temporaries that are summed
+  Argument losses{ArgumentKind::Result, 0}, counts{ArgumentKind::Result, 1};
+  int64_t gradients; // of logits: their place, in bf16 one of its own
+  bool bf16, blocks; // x and weight; how products take their terms
 };
 
 LogicalResult lossRule(Operation *op, const step::TargetInfo &target, KernelPlan &plan) {

@@ -17,6 +17,16 @@ LogicalResult stepLossRule(Operation *op, const step::TargetInfo &, KernelPlan &
   return success();
 }
 
+LogicalResult evalLossRule(Operation *op, const step::TargetInfo &, KernelPlan &plan) {
+  Launch launch;
+  launch.family = "eval_loss";
+  launch.arguments = {{ArgumentKind::Operand, 0}, {ArgumentKind::Operand, 1}};
+  launch.scalars = {cast<RankedTensorType>(op->getOperand(0).getType()).getNumElements()};
+  addCost(launch, op);
+  plan.launches.push_back(launch);
+  return success();
+}
+
 LogicalResult scheduleRule(Operation *op, const step::TargetInfo &, KernelPlan &plan) {
   auto schedule = cast<train::ScheduleOp>(op);
   Builder builder(op->getContext());
@@ -74,8 +84,10 @@ LogicalResult gradNormRule(Operation *op, const step::TargetInfo &, KernelPlan &
 } // namespace
 
 ArrayRef<NamedKernelRule> updateRules() {
-  static constexpr NamedKernelRule rules[] = {
-      {"train.step_loss", stepLossRule}, {"train.schedule", scheduleRule}, {"train.grad_norm", gradNormRule}};
+  static constexpr NamedKernelRule rules[] = {{"train.step_loss", stepLossRule},
+                                              {"train.eval_loss", evalLossRule},
+                                              {"train.schedule", scheduleRule},
+                                              {"train.grad_norm", gradNormRule}};
   return rules;
 }
 

@@ -160,7 +160,8 @@ void UpdatePass::buildPrologue(ModuleOp module) {
   ScheduleOp::create(builder, loc("schedule"), builder.getF64FloatAttr(beta1), builder.getF64FloatAttr(beta2));
 }
 
-// Evaluation reports its sums as step scalars and leaves the sums of training alone.
+// Evaluation reports its sums as step scalars and leaves the sums of training alone. It sums tokens, so that nothing
+// depends on the samples of a batch.
 LogicalResult UpdatePass::finishEval(ModuleOp module) {
   auto eval = module.lookupSymbol<GraphOp>("eval");
   if (!eval)
@@ -176,7 +177,12 @@ LogicalResult UpdatePass::finishEval(ModuleOp module) {
   if (!loss || !count)
     return eval.emitOpError("evaluation writes @loss and @count");
   OpBuilder builder = OpBuilder::atBlockEnd(&eval.getBody().front());
-  StepLossOp::create(builder, loc("step_loss"), loss, count);
+  auto op = loss.getDefiningOp<LinearCrossEntropyOp>();
+  if (!op || count.getDefiningOp() != op)
+    return eval.emitOpError("evaluation writes @loss and @count of one train.linear_cross_entropy");
+  auto ofTokens = cast<RankedTensorType>(op.getLabels().getType()).clone(builder.getF32Type());
+  loss.setType(ofTokens), count.setType(ofTokens);
+  EvalLossOp::create(builder, loc("eval_loss"), loss, count);
   return success();
 }
 

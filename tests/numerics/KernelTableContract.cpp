@@ -257,6 +257,8 @@ void addLoss(std::vector<KernelCase> &cases, const LossSize &s) {
   std::vector<KernelOperand> operands = {
       {x + typeOf(s.terms)}, {weight + typeOf(s.terms)}, {tokens + "xi32", ids(s.vocabulary, s.invalid)}};
   cases.push_back({"Loss" + name, "train.linear_cross_entropy", attributes, operands, {"8xf32", "8xf32"}});
+  std::string ofTokens = tokens + "xf32";
+  cases.push_back({"LossOfTokens" + name, "train.linear_cross_entropy", attributes, operands, {ofTokens, ofTokens}});
   if (s.accumulate)
     operands.insert(operands.end(), {{"8xf32"}, {"8xf32"}, {weight + "f32"}});
   std::string present = s.accumulate ? "1, 1, 1" : "0, 0, 0";

@@ -92,6 +92,17 @@ std::vector<KernelCase> updateCases() {
                          value = float(random() % 5000);
                      }}},
                    {}});
+  for (const char *shape : {"1x1xf32", "3x21xf32", "4x512xf32"})
+    cases.push_back({std::string("EvalLoss") + shape,
+                     "train.eval_loss",
+                     "",
+                     {{shape, uniform(0, 30)},
+                      {shape,
+                       [](train::HostTensor &tensor, Random &random) {
+                         for (float &value : tensor.f32)
+                           value = float(random() % 2);
+                       }}},
+                     {}});
   return cases;
 }
 

@@ -4,6 +4,7 @@
 #include "tests/numerics/OpGraph.h"
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace mlir;
 using namespace recipe;
@@ -63,6 +64,37 @@ TEST(Update, lossIsTheTreeOverPositionSegments) {
   rcp_step_params_v1 fp64 = scalarsAfter(ops, ReferenceMode::Fp64, inputs, {});
   EXPECT_NEAR(fp64.loss_sum, exact.loss_sum, 1e-6);
   EXPECT_EQ(fp64.valid_tokens, 24);
+}
+
+// Whatever the losses are and in whichever order: each enters as a multiple of 2^-24, whose sum is exact.
+TEST(Update, lossOfAnEvaluationDoesNotDependOnTheOrderOfTokens) {
+  auto total = [](ReferenceMode mode, int64_t samples, std::vector<double> losses) {
+    OpGraph ops;
+    SmallVector<int64_t> shape = {samples, int64_t(losses.size()) / samples};
+    train::EvalLossOp::create(ops.builder, ops.loc, ops.input("loss", shape), ops.input("count", shape));
+    HostTensor tensor = filled(shape, 0);
+    tensor.f64 = std::move(losses);
+    rcp_step_params_v1 params = scalarsAfter(ops, mode, {{"loss", tensor}, {"count", filled(shape, 1)}}, {});
+    EXPECT_EQ(params.valid_tokens, int64_t(tensor.f64.size()));
+    return params.loss_sum;
+  };
+  std::mt19937 random(7);
+  std::vector<double> losses;
+  double plain = 0;
+  for (int i = 0; i < 3000; ++i)
+    plain += losses.emplace_back(double(std::ldexp(float(random() % (1 << 24)), -20 - int(random() % 40))));
+  losses.push_back(1e7); // and what is far from the others
+  plain += 1e7;
+  double exact = total(ReferenceMode::Exact, 1, losses);
+  EXPECT_NEAR(exact, plain, 3000 * 0x1p-25);
+  EXPECT_NE(exact, plain);
+  EXPECT_NEAR(total(ReferenceMode::Fp64, 1, losses), plain, 1e-6);
+  for (int round = 0; round < 10; ++round) {
+    std::shuffle(losses.begin(), losses.end(), random);
+    EXPECT_EQ(total(ReferenceMode::Exact, 3001, losses), exact);
+  }
+  losses[5] = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(total(ReferenceMode::Exact, 1, losses), losses[5]);
 }
 
 // grad_norm over tensors of the given values, in the given order.

@@ -260,3 +260,14 @@ train.graph @g {
   // expected-error @+1 {{T3: operands 0 and 2 must be split alike in dimensions 0 and 0}}
   %r:4 = train.linear_cross_entropy_grad %a0, %a1, %a2 {vocab_segments = 8 : i64, batch_nodes = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>} : (tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>, tensor<12x6xf32, #dist.layout<@mesh, [<[], 12>, <[], 6>]>>, tensor<4x8xi32, #dist.layout<@mesh, [<[], 4>, <[], 8>]>>) -> (tensor<8xf32, #dist.layout<@mesh, [<[], 8>], partial = [<"data">]>>, tensor<8xf32, #dist.layout<@mesh, [<[], 8>], partial = [<"data">]>>, tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>, tensor<12x6xf32, #dist.layout<@mesh, [<[], 12>, <[], 6>], partial = [<"data">]>>)
 }
+
+// -----
+
+// Of each token.
+dist.mesh @mesh ["data", "context", "tensor"] [2, 2, 2]
+train.graph @g {
+  %a0 = train.input "0" : tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>
+  %a1 = train.input "1" : tensor<12x6xf32, #dist.layout<@mesh, [<[], 12>, <[], 6>]>>
+  %a2 = train.input "2" : tensor<4x8xi32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>]>>
+  %r:2 = train.linear_cross_entropy %a0, %a1, %a2 {vocab_segments = 8 : i64, batch_nodes = 1 : i64} : (tensor<4x8x6xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>, <[], 6>]>>, tensor<12x6xf32, #dist.layout<@mesh, [<[], 12>, <[], 6>]>>, tensor<4x8xi32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>]>>) -> (tensor<4x8xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>]>>, tensor<4x8xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>]>>)
+}

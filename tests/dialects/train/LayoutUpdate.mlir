@@ -332,3 +332,20 @@ dist.mesh @mesh ["data", "context", "tensor"] [2, 2, 2]
 train.graph @g {
   train.schedule  {beta1 = 0.5 : f64, beta2 = 0.5 : f64} : () -> ()
 }
+
+// -----
+
+dist.mesh @mesh ["data", "context", "tensor"] [2, 2, 2]
+train.graph @g {
+  %a0 = train.input "0" : tensor<4x8xf32, #dist.layout<@mesh, [<[], 4>, <[], 8>]>>
+  train.eval_loss %a0, %a0 : (tensor<4x8xf32, #dist.layout<@mesh, [<[], 4>, <[], 8>]>>, tensor<4x8xf32, #dist.layout<@mesh, [<[], 4>, <[], 8>]>>) -> ()
+}
+
+// -----
+
+dist.mesh @mesh ["data", "context", "tensor"] [2, 2, 2]
+train.graph @g {
+  %a0 = train.input "0" : tensor<4x8xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>]>>
+  // expected-error @+1 {{T4: losses of tokens must be whole on each rank}}
+  train.eval_loss %a0, %a0 : (tensor<4x8xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>]>>, tensor<4x8xf32, #dist.layout<@mesh, [<[<"data">], 4>, <[], 8>]>>) -> ()
+}

@@ -134,6 +134,9 @@ train.graph @update {
   %w = train.read @w : tensor<9x8xf32>
   // CHECK: train.step_loss %{{.*}}, %{{.*}} : (tensor<8xf32>, tensor<8xf32>) -> ()
   train.step_loss %loss, %loss : (tensor<8xf32>, tensor<8xf32>) -> ()
+  // CHECK: train.eval_loss %{{.*}}, %{{.*}} : (tensor<2x4xf32>, tensor<2x4xf32>) -> ()
+  %tokens = train.fill {value = 0.0} : () -> tensor<2x4xf32>
+  train.eval_loss %tokens, %tokens : (tensor<2x4xf32>, tensor<2x4xf32>) -> ()
   %z = train.fill {value = 0.0 : f64} : () -> tensor<8x9xf32>
   // CHECK: train.position_sum %{{.*}} : (tensor<8x9xf32>) -> tensor<9xf32>
   %p = train.position_sum %z : (tensor<8x9xf32>) -> tensor<9xf32>

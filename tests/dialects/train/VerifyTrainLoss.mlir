@@ -271,3 +271,25 @@ train.graph @g {
   // expected-error @+1 {{'f32_products' is that of f32 operands, got: 'tensor<2x4x8xbf16>'}}
   %0, %1, %2, %3 = train.linear_cross_entropy_grad %x, %w, %y {vocab_segments = 8 : i64, batch_nodes = 1 : i64, f32_products = #train<f32_products bf16x6>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>} : (tensor<2x4x8xbf16>, tensor<9x8xbf16>, tensor<2x4xi32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<2x4x8xf32>, tensor<9x8xf32>)
 }
+
+// -----
+
+// Losses of tokens are for evaluation.
+train.graph @g {
+  %x = train.input "x" : tensor<2x3x8xf32>
+  %w = train.input "w" : tensor<9x8xf32>
+  %y = train.input "y" : tensor<2x3xi32>
+  %0, %1 = train.linear_cross_entropy %x, %w, %y {vocab_segments = 8 : i64, batch_nodes = 1 : i64} : (tensor<2x3x8xf32>, tensor<9x8xf32>, tensor<2x3xi32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
+  // expected-error @+1 {{'loss' must have shape [8], got: 'tensor<2x3xf32>'}}
+  %2:4 = train.linear_cross_entropy_grad %x, %w, %y {vocab_segments = 8 : i64, batch_nodes = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>} : (tensor<2x3x8xf32>, tensor<9x8xf32>, tensor<2x3xi32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3x8xf32>, tensor<9x8xf32>)
+}
+
+// -----
+
+train.graph @g {
+  %x = train.input "x" : tensor<2x3x8xf32>
+  %w = train.input "w" : tensor<9x8xf32>
+  %y = train.input "y" : tensor<2x3xi32>
+  // expected-error @+1 {{'count' must have shape [2, 3], got: 'tensor<8xf32>'}}
+  %0, %1 = train.linear_cross_entropy %x, %w, %y {vocab_segments = 8 : i64, batch_nodes = 1 : i64} : (tensor<2x3x8xf32>, tensor<9x8xf32>, tensor<2x3xi32>) -> (tensor<2x3xf32>, tensor<8xf32>)
+}

@@ -100,6 +100,23 @@ train.graph @g {
 // -----
 
 train.graph @g {
+  %l = train.input "l" : tensor<8xf32>
+  // expected-error @+1 {{'loss' must have rank 2, got: 'tensor<8xf32>'}}
+  train.eval_loss %l, %l : (tensor<8xf32>, tensor<8xf32>) -> ()
+}
+
+// -----
+
+train.graph @g {
+  %l = train.input "l" : tensor<2x4xf32>
+  %c = train.input "c" : tensor<4x2xf32>
+  // expected-error @+1 {{'count' must have shape [2, 4], got: 'tensor<4x2xf32>'}}
+  train.eval_loss %l, %c : (tensor<2x4xf32>, tensor<4x2xf32>) -> ()
+}
+
+// -----
+
+train.graph @g {
   %x = train.input "x" : tensor<3xf32>
   // expected-error @+1 {{'clip' must not be negative (0 turns it off), got: -1.000000e+00}}
   train.grad_norm %x {clip = -1.0 : f64} : (tensor<3xf32>) -> ()

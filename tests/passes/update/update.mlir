@@ -27,8 +27,10 @@ module attributes {train.step = {batch_size = 1, seq_length = 2, global_batch = 
     %labels = train.input "labels" : tensor<1x2xi32>
     %x = train.fill {value = 1.0} : () -> tensor<1x2x4xf32>
     %w = train.read @table : tensor<3x4xf32>
+    // It sums tokens.
     // CHECK: %[[EL:.+]], %[[EC:.+]] = train.linear_cross_entropy
-    // CHECK-NEXT: train.step_loss %[[EL]], %[[EC]]
+    // CHECK-SAME: -> (tensor<1x2xf32>, tensor<1x2xf32>)
+    // CHECK-NEXT: train.eval_loss %[[EL]], %[[EC]]
     // CHECK-NEXT: }
     %loss, %count = train.linear_cross_entropy %x, %w, %labels {vocab_segments = 2 : i64, batch_nodes = 1 : i64} : (tensor<1x2x4xf32>, tensor<3x4xf32>, tensor<1x2xi32>) -> (tensor<8xf32>, tensor<8xf32>)
     train.write @loss, %loss : tensor<8xf32>
