@@ -126,6 +126,9 @@ Outcome budget(Compilation &c) {
   std::string problem = plan::applyBudget(arena, c.options.budget, c.options.ranks);
   if (problem.empty())
     return Outcome::Done;
+  if (c.options.recomputeProducts < 2)
+    problem += std::string("; less is kept with memory.recompute: ") + (c.options.recompute ? "" : "selective, ") +
+               (c.options.recomputeProducts < 1 ? "products or " : "") + "full";
   c.messages.push_back(toString(c.recipe.errorAt("memory.budget", problem)));
   return Outcome::UserError;
 }

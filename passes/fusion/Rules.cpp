@@ -176,6 +176,8 @@ LogicalResult RuleSet::add(StringRef text, StringRef source, MLIRContext *contex
   if (!module)
     return failure();
   bool good = true;
+  if (module->getBody()->empty())
+    return emitError(FileLineColLoc::get(context, source, 1, 1), "a file of rules must have a pattern, found none");
   for (Operation &op : *module->getBody()) {
     auto pattern = dyn_cast<pdl::PatternOp>(op);
     if (!pattern) {

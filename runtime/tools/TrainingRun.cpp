@@ -15,6 +15,7 @@
 #include "runtime/tools/Profile.h"
 #include "runtime/tools/RankAgreement.h"
 #include "runtime/tools/RankProcess.h"
+#include <cmath>
 #include <filesystem>
 
 using namespace recipe::rt;
@@ -282,6 +283,9 @@ absl::Status TrainingRun::openMonitor() {
   return absl::OkStatus();
 }
 
+// "-nan" would puzzle.
+static double unsignedNaN(double x) { return std::isnan(x) ? std::fabs(x) : x; }
+
 absl::Status TrainingRun::trainOne(int64_t step) {
   if (options.ranks)
     options.ranks->heartbeat().setStep(step);
@@ -290,7 +294,8 @@ absl::Status TrainingRun::trainOne(int64_t step) {
     std::string parameter = executor->firstBadParameter();
     std::string reason = result.validTokens == 0
                              ? std::string("no label of the batch counts")
-                             : absl::StrFormat("loss %g, grad_norm %g are not finite", result.loss, result.gradNorm);
+                             : absl::StrFormat("loss %g, grad_norm %g are not finite", unsignedNaN(result.loss),
+                                               unsignedNaN(result.gradNorm));
     if (!parameter.empty())
       absl::StrAppend(&reason, "; first in parameter '", parameter, "'");
     return absl::FailedPreconditionError(

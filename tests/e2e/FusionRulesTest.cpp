@@ -78,6 +78,8 @@ TEST_F(FusionRulesTest, ThatAreWrongAreNamed) {
               "@bad.pdll:2:1: error: the rewrite of a rule must be Fuse(op) or Require(op) and nothing else\n");
   expectError("Constraint OneUse(v: Value);\n" + rule("Constrained", bias + ";\n  OneUse(gemm.0)"),
               "@bad.pdll:6:3: error: a rule has no other constraint than Elementwise(op), got OneUse\n");
+  for (const char *none : {"", "// Pattern Mine {\n", "Rewrite Fuse(last: Op);\n"})
+    expectError(none, "@bad.pdll:1:1: error: a file of rules must have a pattern, found none\n");
   expectError("Pattern Broken {", "--set fusion.rules=[\"bad.pdll\"]: error: 'fusion.rules': no PDLL: ");
   expectOneClearError(
       space, "recipec compile gpt2.recipe -o x.bin --fusion-rules missing.pdll",

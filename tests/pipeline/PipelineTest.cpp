@@ -171,6 +171,8 @@ TEST(Pipeline, BudgetDropsRowsAndRefusesWithTheNeed) {
   EXPECT_NE(one->messages.find("memory.budget must hold the arena of one rank, got"), std::string::npos)
       << one->messages;
   EXPECT_NE(one->messages.find("gradients"), std::string::npos) << one->messages;
+  EXPECT_NE(one->messages.find("; less is kept with memory.recompute: products or full"), std::string::npos)
+      << one->messages;
 }
 
 TEST(Pipeline, StopsAfterAPhase) {

@@ -138,6 +138,7 @@ TEST_F(ReciperunTest, NamesFromAFileArePrintedWithoutControlCharacters) {
 TEST_F(ReciperunTest, NonFiniteLossEndsTheRun) {
   expectError("step.bin --set data.path=t.tok --set optim.lr=1e30",
               "are not finite; first in parameter 'line'; the update was not applied and no weights were written");
+  EXPECT_EQ(err.find("-nan"), std::string::npos) << err;
 }
 
 TEST_F(ReciperunTest, PrintsTheManifest) {
