@@ -157,10 +157,14 @@ private:
       return llvm::formatv("small beside the {0:f2} MiB that computing it again gives", double(all) / 1048576).str();
     if (productsIn(op))
       return "";
-    for (Value operand : op->getOperands())
-      if (!productsBehind(operand))
-        return "it would need what " + described(operand.getDefiningOp()) + " gives, which is not kept";
-    return "too many products in a row would be computed again";
+    Operation *source = op;
+    while (mayReplay(source)) {
+      auto lacking = llvm::find_if(source->getOperands(), [&](Value operand) { return !productsBehind(operand); });
+      if (lacking == source->operand_end())
+        return "it would need " + described(source) + " again, one product in a row too many";
+      source = (*lacking).getDefiningOp();
+    }
+    return "it would need what " + described(source) + " gives, which is not kept";
   }
 
   // The replay of a forward op; made before `user`, with those that it needs, unless there is one.

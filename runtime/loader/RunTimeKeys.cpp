@@ -235,3 +235,12 @@ absl::StatusOr<int64_t> recipe::rt::lastUpdate(const RunTimeKeys &keys, int64_t 
                    "; --set optim.max_steps changes it");
   return wanted < 0 ? horizon : wanted;
 }
+
+absl::Status recipe::rt::checkEvaluationKeys(const RunTimeKeys &keys) {
+  if (!keys.text("data.eval_path", "").empty() || keys.number("data.eval_fraction", 0) > 0)
+    return absl::OkStatus();
+  for (const char *key : {"logging.eval_interval", "logging.eval_steps"})
+    if (int64_t value = keys.integer(key, 0); value > 0)
+      return invalid("'", key, "' needs 'data.eval_path' or 'data.eval_fraction' > 0, got ", value, " and neither");
+  return absl::OkStatus();
+}

@@ -45,5 +45,8 @@ absl::StatusOr<std::vector<std::string>> parseList(const std::string &text);
 /// than that, and a schedule that ends before its warm-up does.
 absl::StatusOr<int64_t> lastUpdate(const RunTimeKeys &keys, int64_t wanted);
 
+/// Refuses what a recipe may not say either: when or how long to evaluate, and nothing to evaluate on.
+absl::Status checkEvaluationKeys(const RunTimeKeys &keys);
+
 } // namespace recipe::rt
 #endif

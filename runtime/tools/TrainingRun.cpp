@@ -164,6 +164,7 @@ absl::StatusOr<std::unique_ptr<TrainingRun>> TrainingRun::prepare(const RunOptio
   RunOptions &options = run->options;
   RCP_ASSIGN_OR_RETURN(LoadedStep loaded, load(options));
   RCP_ASSIGN_OR_RETURN(run->last, lastUpdate(loaded.keys, options.steps));
+  RCP_RETURN_IF_ERROR(checkEvaluationKeys(loaded.keys));
   RCP_ASSIGN_OR_RETURN(run->outputDir, folderName(loaded, options));
   RCP_RETURN_IF_ERROR(chooseBeginning(options, run->outputDir, run->startsAnew));
   RCP_ASSIGN_OR_RETURN(run->initialWeights, openInitialWeights(loaded, options));

@@ -57,6 +57,9 @@ const BadInput rows[] = {
      "recipec: error: lacking: tensor \"transformer.ln_f.bias\" is missing\n"},
 
     // Data.
+    {"NothingToEvaluate", "reciperun step.bin --output-dir x --set logging.eval_interval=2",
+     "reciperun: error: 'logging.eval_interval' needs 'data.eval_path' or 'data.eval_fraction' > 0, got 2 and "
+     "neither\n"},
     {"DataFolderIsEmpty", DATA "empty", "reciperun: error: empty: a data folder must hold token files, found none\n"},
     {"DataFolderHoldsText", DATA "mixed",
      "reciperun: error: mixed/README: not a token file (make one with `recipedata tokenize`)\n"},

@@ -3,6 +3,7 @@
 #include "tests/e2e/Workspace.h"
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <map>
 
 namespace recipe::test {
 
@@ -51,6 +52,20 @@ TEST(RecipecTest, StopAfterWritesNothingButDumps) {
 }
 
 // Problems of the recipe and of the configuration, without any that follow from another.
+// Not the nearest op that is lacking, but the one at which computing again would have to stop.
+TEST(RecipecTest, TheReportOfRecomputeNamesWhatIsInTheWay) {
+  Workspace space;
+  for (const auto &[mode, why] : std::map<std::string, std::string>{
+           {"selective", "what 'train.contract' transformer.h.0.mlp.c_proj gives, which is not kept"},
+           {"products", "what 'train.contract' transformer.h.0.mlp.c_proj gives, which is not kept"},
+           {"full", "'train.contract' transformer.h.0.mlp.c_proj again, one product in a row too many"}}) {
+    space.must("recipec compile gpt2.recipe --stop-after recompute --dump-dir " + mode +
+               " --dump-after recompute --set memory.recompute=" + mode);
+    std::string report = space.must("cat " + mode + "/*-recompute.txt").out;
+    EXPECT_TRUE(has(report, "'train.add' transformer.h.0.mlp.residual: it would need " + why + "\n")) << report;
+  }
+}
+
 TEST(RecipecTest, AllProblemsComeInOneRun) {
   Workspace space;
   space.files().write("many.recipe", "model:\n"
