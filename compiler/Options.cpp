@@ -11,10 +11,23 @@ static std::string whatTargetLacks(const Options &options, const std::string &ar
     return "";
   std::string cpu = arch == options.target.cpu ? "" : " (" + options.target.cpu + ")";
   return "'precision.f32_products: bf16x6' needs a target with AMX, got target.arch: " + arch + cpu +
-         "; name one that has it, such as sapphirerapids, or use fma";
+         "; name one that has it, such as sapphirerapids, or use auto or fma";
 }
 
-Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend::Diagnostic> &problems) {
+// Puts what `auto` comes to in its place.
+static void chooseProducts(frontend::ResolvedRecipe &resolved, const step::TargetInfo &target) {
+  frontend::Precision &precision = *resolved.recipe.mutable_precision();
+  if (precision.f32_products() != frontend::Precision::auto_)
+    return;
+  precision.set_f32_products(target.tilesBF16 ? frontend::Precision::bf16x6 : frontend::Precision::fma);
+  for (frontend::Entry &entry : resolved.entries)
+    if (entry.key == "precision.f32_products") {
+      entry.value = frontend::Precision::F32Products_Name(precision.f32_products());
+      entry.origin = "derived";
+    }
+}
+
+Options optionsOf(frontend::ResolvedRecipe &resolved, std::vector<frontend::Diagnostic> &problems) {
   const frontend::Recipe &recipe = resolved.recipe;
   Options options;
   options.facts.batchSize = recipe.data().batch_size();
@@ -36,8 +49,7 @@ Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend
       problems.push_back(resolved.errorAt("fusion.rules", "'fusion.rules': " + llvm::toString(rules.takeError())));
   const frontend::Precision &precision = recipe.precision();
   options.precision = {precision.compute() == frontend::Precision::bf16,
-                       {precision.keep_fp32().begin(), precision.keep_fp32().end()},
-                       precision.f32_products() == frontend::Precision::bf16x6};
+                       {precision.keep_fp32().begin(), precision.keep_fp32().end()}};
   options.recompute = recipe.memory().recompute() != frontend::Memory::none;
   options.recomputeProducts = recipe.memory().recompute() == frontend::Memory::full       ? 2
                               : recipe.memory().recompute() == frontend::Memory::products ? 1
@@ -50,6 +62,8 @@ Options optionsOf(const frontend::ResolvedRecipe &resolved, std::vector<frontend
     return options;
   }
   options.target = *target;
+  chooseProducts(resolved, options.target);
+  options.precision.bf16x6 = precision.f32_products() == frontend::Precision::bf16x6;
   if (std::string problem = whatTargetLacks(options, recipe.target().arch()); !problem.empty())
     problems.push_back(resolved.errorAt("precision.f32_products", problem));
   return options;

@@ -45,8 +45,9 @@ struct Options {
   std::vector<std::string> dumpAfter; // only these phases; empty: all
 };
 
-// The options that a recipe asks for; fills `problems` with what the target or the step's sizes make impossible.
-Options optionsOf(const frontend::ResolvedRecipe &recipe, std::vector<frontend::Diagnostic> &problems);
+// The options that a recipe asks for; fills `problems` with what the target or the step's sizes make impossible. What
+// the recipe leaves to the target is settled in it.
+Options optionsOf(frontend::ResolvedRecipe &recipe, std::vector<frontend::Diagnostic> &problems);
 
 } // namespace recipe
 #endif

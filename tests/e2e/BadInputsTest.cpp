@@ -66,12 +66,12 @@ const BadInput rows[] = {
      "--set precision.keep_fp32=[transformer.h.2.*]: error: 'precision.keep_fp32' must name classes of operations, or "
      "the model's operations with * and ?, got transformer.h.2.*\n"},
     {"ProductsMisspelt", "recipec compile gpt2.recipe -o x.bin --set precision.f32_products=bf16x9",
-     "--set precision.f32_products=bf16x9: error: 'precision.f32_products' must be one of fma, bf16x6, got bf16x9, did "
-     "you mean bf16x6?"},
+     "--set precision.f32_products=bf16x9: error: 'precision.f32_products' must be one of fma, bf16x6, auto, got "
+     "bf16x9, did you mean bf16x6?"},
     {"ProductsWithoutTiles",
      "recipec compile gpt2.recipe -o x.bin --set precision.f32_products=bf16x6 --set target.arch=x86-64-v4",
      "--set precision.f32_products=bf16x6: error: 'precision.f32_products: bf16x6' needs a target with AMX, got "
-     "target.arch: x86-64-v4; name one that has it, such as sapphirerapids, or use fma\n"},
+     "target.arch: x86-64-v4; name one that has it, such as sapphirerapids, or use auto or fma\n"},
     {"IllegalFactoring", "recipec compile gpt2.recipe -o x.bin --set data.batch_size=4 --set optim.grad_accum_steps=3",
      "--set data.batch_size=4: error: 'data.batch_size' must divide "},
     {"IllegalRanks", "recipec compile gpt2.recipe -o x.bin --set distributed.data_parallel_size=3",

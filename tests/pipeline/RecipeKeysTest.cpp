@@ -163,6 +163,23 @@ TEST(RecipeKeys, ConfigPathIsReadLikeConfig) {
   EXPECT_TRUE(read == inlined);
 }
 
+// What is left to the target shows as what it came to.
+TEST(RecipeKeys, ProductsAreChosenByTheTarget) {
+  for (const auto &[arch, products] : {std::pair("sapphirerapids", "bf16x6"), std::pair("x86-64-v4", "fma")}) {
+    std::vector<std::string> target = {std::string("target.arch=") + arch};
+    std::vector<std::string> left = target, named = target;
+    left.push_back("precision.f32_products=auto");
+    named.push_back(std::string("precision.f32_products=") + products);
+    EXPECT_TRUE(make(kTinyGpt2, left) == make(kTinyGpt2, named)) << arch;
+    std::unique_ptr<Compiled> compiled = compileText(kTinyGpt2, "import", left);
+    EXPECT_EQ(current(*frontend::Schema().find("precision.f32_products"), compiled->recipe.recipe), products);
+    for (const frontend::Entry &entry : compiled->recipe.entries)
+      if (entry.key == "precision.f32_products") {
+        EXPECT_EQ(entry.value + " " + entry.origin, std::string(products) + " derived");
+      }
+  }
+}
+
 std::vector<std::string> allKeys() {
   std::vector<std::string> names;
   frontend::Schema schema;
