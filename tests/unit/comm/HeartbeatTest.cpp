@@ -69,14 +69,15 @@ TEST(HeartbeatTest, ARankThatWorksOnFilesIsWaitedFor) {
       auto heartbeat = beat(comm, 0.5);
       WatchedCommunicator watched(comm, *heartbeat);
       if (comm.rank() == 0) {
-        FileWork work(&watched);
+        watched.workOnFiles(1);
         sleepFor(0.2);
         if (!lives)
           heartbeat.reset();
         sleepFor(1.3);
+        if (!lives)
+          return;
+        watched.workOnFiles(-1);
       }
-      if (comm.rank() == 0 && !lives)
-        return;
       absl::Status status = barrier(watched, 0.5);
       EXPECT_EQ(status.ok(), lives) << status;
       if (!lives)
