@@ -11,6 +11,7 @@
 #include "runtime/tools/StarterOutput.h"
 #include "runtime/tools/TrainingRun.h"
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <exception>
@@ -27,22 +28,22 @@ constexpr int kUserError = 1;
 constexpr int kOurBug = 70; // EX_SOFTWARE
 } // namespace
 
-/// The signal that asked for a stop; 0: none.
-static volatile std::sig_atomic_t stopSignal = 0;
+/// The signal that asked for a stop; 0: none. Two signals may be taken by two threads at once.
+static std::atomic<int> stopSignal{0};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 /// Whether a SIGINT or SIGTERM has come: the next one kills.
-static volatile std::sig_atomic_t askedByUser = 0;
+static std::atomic<bool> askedByUser{false};
 
 static void onStopSignal(int which) {
-  if (stopSignal == 0)
-    stopSignal = which;
+  int none = 0;
+  stopSignal.compare_exchange_strong(none, which);
   if (which != SIGINT && which != SIGTERM)
     return;
-  if (askedByUser) {
+  if (askedByUser.exchange(true)) {
     std::signal(which, SIG_DFL);
     raise(which); // taken when this returns
   }
-  askedByUser = 1;
 }
 
 /// The first Ctrl-C, SIGTERM, SIGHUP or SIGUSR1 lets the step end, saves a checkpoint and writes the weights. A second
