@@ -53,8 +53,9 @@ protected:
 
   Trace train(const std::string &path, rt::Communicator &comm, int threads) {
     Trace trace;
+    rt::TextData data; // outlives the executor, whose prefetch thread reads it
     std::unique_ptr<rt::Executor> executor = open(path, comm, threads);
-    rt::TextData data = openData(executor->step().manifest());
+    data = openData(executor->step().manifest());
     executor->initialize();
     EXPECT_TRUE(executor->begin(*data.training, 0).ok());
     for (int step = 0; step < kUpdates; ++step) {
