@@ -41,6 +41,8 @@ void GemmEmitter::emit() {
 }
 
 void GemmEmitter::emitGroup(Val group) {
+  if (spec.panelTurns)
+    return emitPanels(group);
   Val firstStep = table.groupBegin(group), endStep = table.groupBegin(b.iadd(group, 1));
   b.forLoop(table.packGroupBegin(group), table.packGroupBegin(b.iadd(group, 1)), b.i64(1), [&](Val pack) {
     if (spec.packsRhs)

@@ -2,7 +2,8 @@
 //
 // A workgroup computes one block of C. For each group of steps (a stretch of K that fits the packing buffers) it packs
 // the block's columns of the right operand into panels, unless few tiles use them, and the left operand too where its
-// rows are not contiguous in K (form tn) and it is large; then it runs over register tiles. The vector dimension is N,
+// rows are not contiguous in K (form tn) and it is large; then it runs over register tiles. Or, of two packed operands,
+// it packs while chains run (GemmPanels.cpp). The vector dimension is N,
 // so each element of C has one chain of its own and no blocking shows in the bits: between steps a chain rests in
 // scratch, and finished segments until the tree of segments takes them.
 #ifndef PASSES_CODEGEN_GEMM_H
@@ -34,6 +35,7 @@ struct GemmSpec {
   int64_t kBlock;                  // most rows packed at once
   bool packsRhs;                   // as panels; else (nn, tn) its rows are read where they are
   bool packsLhs;                   // else it is read where it is
+  bool panelTurns;                 // one panel at a time is packed, and passes all tiles
   int64_t packedA, pending;        // byte offsets in scratch; the panels of B are at 0
   GemmSteps steps;
 
@@ -93,12 +95,16 @@ public:
   void emit();
 
 private:
+  // Asks for what is read later, while the chains of a step run; one call in each round.
+  using Stream = std::function<void(Val k)>;
   // GemmPack.cpp: fill the packing buffers.
   void packRhs(Val pack);
   void packRhsRows(Address rhs, Val length, Val stride, Address packed);
   void packRhsColumns(Address rhs, Val length, Val stride, Address packed);
   void packLhs(Val pack);
-  void packLhsTiles(Val pack);
+  void packLhsTiles(Val pack, Address packed);
+  void packTileUnits(Address lhs, Val first, Val end, Val tile, int64_t rows, bool single, Address packed,
+                     int64_t unitsAhead);
   void packLhsRows(Val pack);
   // Rows of K go into the buffers one by one or, of bf16, in pairs: units. `single`: a last one without its second
   // term.
@@ -112,15 +118,24 @@ private:
     Val index;             // number of the tile in the block, downwards
     Val row, column;       // in C, of its first element
     Val panel;
+    bool fillsPanel = false; // takes the right operand from where it is and leaves it in the panel
     int64_t vectors() const { return (columns + kLanes - 1) / kLanes; }
   };
+  // GemmPanels.cpp
+  void emitPanels(Val step);
+  Val tilesDown(), panelsAcross(), numberInBlock(const Tile &tile);
+  Val nextLength(Val step);
+  Address nextLhs(Val step, Val row);
+  Address lhsHalf(Val step);
+  void packShare(const Tile &tile, Val step);
+  void addPanelAhead(const Tile &tile, Val step, llvm::SmallVectorImpl<Stream> &streams);
+  void addShareAhead(const Tile &tile, Val step, llvm::SmallVectorImpl<Stream> &streams);
   Val columnMask(const Tile &tile, int64_t vector); // null: all columns of the vector exist
   Vals columnMasks(const Tile &tile);
   Val isLast(Val step);
   void emitTile(const Tile &tile, Val firstStep, Val endStep);
   Vals startTile(const Tile &tile, Val step);
-  // GemmAhead.cpp: asks for what is read later, while the chains of a step run; one call in each round.
-  using Stream = std::function<void(Val k)>;
+  // GemmAhead.cpp
   llvm::SmallVector<Stream> streamsAhead(const Tile &tile, Val step);
   void addLhsAhead(const Tile &tile, Val step, llvm::SmallVectorImpl<Stream> &streams);
   Stream vectorsAhead(const Tile &tile, Val step, Val wanted, std::function<void(Val element)> ask);
@@ -152,6 +167,7 @@ private:
   GemmStepTable table;
   const GemmEpilogue *epilogue;
   GemmBlock block;
+  Val lhsShare = nullptr; // rows of the next step's left operand that each tile packs
 };
 
 } // namespace recipe::codegen

@@ -41,10 +41,15 @@ SmallVector<GemmEmitter::Stream> GemmEmitter::streamsAhead(const Tile &tile, Val
   SmallVector<Stream> streams;
   if (!spec.packsLhs && spec.form != GemmForm::TN)
     addLhsAhead(tile, step, streams);
+  if (spec.panelTurns) {
+    addPanelAhead(tile, step, streams);
+    addShareAhead(tile, step, streams);
+  }
   if (spec.accumulator && tile.columns == spec.tileColumns()) { // of the next tile
     Val starts = b.ieq(table.field(step, &GemmStep::start), b.i64(GemmStep::Accumulator));
-    streams.push_back(vectorsAhead(tile, step, starts, [this](Val element) {
-      b.prefetch(b.at(b.buffer(spec.accumulatorBuffer()), b.iadd(element, spec.tileColumns())));
+    int64_t next = spec.panelTurns ? spec.tileRows * spec.n : spec.tileColumns();
+    streams.push_back(vectorsAhead(tile, step, starts, [this, next](Val element) {
+      b.prefetch(b.at(b.buffer(spec.accumulatorBuffer()), b.iadd(element, next)));
     }));
   }
   if (epilogue && epilogue->readsElements())

@@ -130,30 +130,34 @@ void GemmEmitter::packRhsColumns(Address rhs, Val length, Val stride, Address pa
     b.ifThen(b.ilt(b.imul(whole, spec.tileColumns()), block.columns), [&] { panelOf(whole, false); });
 }
 
-void GemmEmitter::packLhs(Val pack) { spec.form == GemmForm::TN ? packLhsTiles(pack) : packLhsRows(pack); }
+void GemmEmitter::packLhs(Val pack) {
+  spec.form == GemmForm::TN ? packLhsTiles(pack, b.scratch(spec.packedA)) : packLhsRows(pack);
+}
 
-// lhs [k][m]: the rows of a tile side by side. Each is stored as a whole vector, whose end the next one overwrites.
-void GemmEmitter::packLhsTiles(Val pack) {
+// lhs [k][m]: the rows of a tile side by side.
+void GemmEmitter::packLhsTiles(Val pack, Address packed) {
   Val begin = table.packField(pack, &GemmStep::begin), length = table.packField(pack, &GemmStep::length);
-  Val stride = b.i64(spec.m);
   Address lhs = b.at(operand(0, table.packField(pack, &GemmStep::pair)), b.iadd(b.imul(begin, spec.m), block.row),
                      spec.operandBytes());
-  Address packed = b.at(b.scratch(spec.packedA), b.imul(table.packField(pack, &GemmStep::packed), spec.tileRows));
-  int64_t rowsOfUnit = packedRows(spec.operands, unitLength());
-  auto packTile = [&](Val first, Val end, Val tile, int64_t rows, bool single) {
-    int64_t width = bit_ceil(uint64_t(rows));
-    Val mask = width == rows ? nullptr : b.tailMask(rows);
-    b.forLoop(first, end, b.i64(1), [&](Val unit) {
-      Val k = b.imul(unit, unitLength());
-      Address from = b.at(lhs, b.iadd(b.imul(k, spec.m), b.imul(tile, spec.tileRows)), spec.operandBytes());
-      Address to = b.at(b.at(packed, b.imul(tile, spec.packedTileStride())), b.imul(unit, rowsOfUnit * spec.tileRows));
-      for (int64_t row = 0; row < unitLength(); ++row)
-        b.prefetch(b.at(from, (kUnitsAtOnce * unitLength() + row) * spec.m, spec.operandBytes()));
-      packUnit(from, stride, unsigned(width), mask, single, to, spec.tileRows);
-    });
-  };
+  packed = b.at(packed, b.imul(table.packField(pack, &GemmStep::packed), spec.tileRows));
   forUnits(length, [&](Val first, Val end, bool single) {
-    forTiles([&](int64_t rows, Val tile) { packTile(first, end, tile, rows, single); });
+    forTiles([&](int64_t rows, Val tile) { packTileUnits(lhs, first, end, tile, rows, single, packed, kUnitsAtOnce); });
+  });
+}
+
+// Units first to end of one tile, from `lhs` at the first unit and the block's first row of C. Each row is stored as a
+// whole vector, whose end the next one overwrites. `unitsAhead`: what is asked for meanwhile, 0: nothing.
+void GemmEmitter::packTileUnits(Address lhs, Val first, Val end, Val tile, int64_t rows, bool single, Address packed,
+                                int64_t unitsAhead) {
+  int64_t width = int64_t(bit_ceil(uint64_t(rows))), rowsOfUnit = packedRows(spec.operands, unitLength());
+  Val mask = width == rows ? nullptr : b.tailMask(rows), stride = b.i64(spec.m);
+  b.forLoop(first, end, b.i64(1), [&](Val unit) {
+    Val k = b.imul(unit, unitLength());
+    Address from = b.at(lhs, b.iadd(b.imul(k, spec.m), b.imul(tile, spec.tileRows)), spec.operandBytes());
+    Address to = b.at(b.at(packed, b.imul(tile, spec.packedTileStride())), b.imul(unit, rowsOfUnit * spec.tileRows));
+    for (int64_t row = 0; unitsAhead > 0 && row < unitLength(); ++row)
+      b.prefetch(b.at(from, (unitsAhead * unitLength() + row) * spec.m, spec.operandBytes()));
+    packUnit(from, stride, unsigned(width), mask, single, to, spec.tileRows);
   });
 }
 

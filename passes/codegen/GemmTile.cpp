@@ -18,7 +18,8 @@ Address GemmEmitter::levelAt(const Tile &tile, int64_t level) {
   Address pending = b.scratch(spec.pending);
   if (!crosses)
     return b.at(pending, place * floats);
-  Val number = b.iadd(b.imul(tile.index, spec.blockColumns / spec.tileColumns()), tile.panel);
+  Val number = spec.panelTurns ? b.iadd(b.imul(tile.panel, spec.blockRows / spec.tileRows), tile.index)
+                               : b.iadd(b.imul(tile.index, spec.blockColumns / spec.tileColumns()), tile.panel);
   return b.at(b.at(pending, (steps.levels() - crossing + place) * floats), b.imul(number, crossing * floats));
 }
 
@@ -74,10 +75,10 @@ Vals GemmEmitter::startTile(const Tile &tile, Val step) {
 }
 
 GemmEmitter::Side GemmEmitter::rhsOf(const Tile &tile, Val step) {
-  if (spec.packsRhs) {
+  if (spec.packsRhs && !tile.fillsPanel) {
     Val packed = b.imul(table.field(step, &GemmStep::packed), spec.tileColumns());
-    return {b.at(b.at(b.scratch(), b.imul(tile.panel, spec.panelStride())), packed), b.i64(spec.tileColumns()),
-            nullptr};
+    Address panel = spec.panelTurns ? b.scratch() : b.at(b.scratch(), b.imul(tile.panel, spec.panelStride()));
+    return {b.at(panel, packed), b.i64(spec.tileColumns()), nullptr};
   }
   Val pair = table.field(step, &GemmStep::pair), stride = table.rhsStride(pair);
   Val begin = b.imul(table.field(step, &GemmStep::begin), stride);
@@ -86,7 +87,7 @@ GemmEmitter::Side GemmEmitter::rhsOf(const Tile &tile, Val step) {
 
 GemmEmitter::Side GemmEmitter::lhsOf(const Tile &tile, Val step) {
   Val packed = table.field(step, &GemmStep::packed);
-  Address scratch = b.scratch(spec.packedA);
+  Address scratch = spec.panelTurns ? lhsHalf(step) : b.scratch(spec.packedA);
   if (spec.packsLhs && spec.form == GemmForm::TN)
     return {b.at(b.at(scratch, b.imul(tile.index, spec.packedTileStride())), b.imul(packed, spec.tileRows)),
             b.i64(spec.tileRows), b.i64(1)};
@@ -120,12 +121,15 @@ Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
   Type *word = spec.operands == GemmOperands::Pairs ? b.i32Type() : b.f32Type();
   Side left = lhsOf(tile, step), right = rhsOf(tile, step);
   SmallVector<Stream> ahead = streamsAhead(tile, step);
+  bool padded = spec.packsRhs && !tile.fillsPanel; // rows of the right operand
   // `part`: number of the row in its round, which asks for that part of the lines ahead.
   auto advance = [&](Val k, ValRange chains, bool single, size_t part) {
     Vals rhs, next;
     Address row = b.at(right.begin, b.imul(k, right.kStride));
     for (int64_t v = 0; v < tile.vectors(); ++v)
-      rhs.push_back(b.loadLanes(b.at(row, v * kLanes), word, spec.packsRhs ? nullptr : columnMask(tile, v)));
+      rhs.push_back(b.loadLanes(b.at(row, v * kLanes), word, padded ? nullptr : columnMask(tile, v)));
+    for (int64_t v = 0; tile.fillsPanel && v < tile.vectors(); ++v)
+      b.storeLanes(b.at(b.scratch(), b.iadd(b.imul(k, spec.tileColumns()), v * kLanes)), rhs[size_t(v)]);
     for (int64_t v = 0; v < tile.vectors(); ++v)
       b.prefetch(b.at(b.at(row, b.imul(right.kStride, kRowsAhead)), v * kLanes));
     for (size_t i = part; i < ahead.size(); i += size_t(kUnrolled))

@@ -10,7 +10,7 @@ namespace recipe::select {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kMostRows = 1024, kMostColumns = 384; // of a block of C
+constexpr int64_t kMostRows = 1024, kMostColumns = 384, kMostColumnsInTurns = 768; // of a block of C
 constexpr int64_t kMostPendingBytes = 4 << 20;
 
 struct Tile {
@@ -22,6 +22,7 @@ struct Tile {
 struct Blocking {
   int64_t rows = 0, columns = 0; // of a block of C, multiples of the tile
   int64_t kBlock = 0;            // rows of K packed at once
+  bool turns = false;            // panel by panel, packed while chains run: see passes/codegen/GemmPanels.cpp
 };
 
 bool isWide(const step::TargetInfo &target) { return target.vectorBits >= kLanes * 32; }
@@ -86,28 +87,55 @@ int64_t chooseKBlock(const GemmShape &shape, int64_t columns, const step::Target
   return std::min(rows, std::clamp<int64_t>(fits, 128, most) / 8 * 8);
 }
 
+GemmSteps stepsOf(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
+  return GemmSteps(shape.segments, int64_t(shape.k.size()), blocking.kBlock, shape.accumulator,
+                   operandsOf(shape, target));
+}
+
 int64_t pendingBytes(const GemmShape &shape, const Tile &tile, const Blocking &blocking,
                      const step::TargetInfo &target) {
-  GemmSteps steps(shape.segments, int64_t(shape.k.size()), blocking.kBlock, shape.accumulator,
-                  operandsOf(shape, target));
+  GemmSteps steps = stepsOf(shape, blocking, target);
   return steps.pendingBytes(blocking.rows / tile.rows * (blocking.columns / tile.columns()), tile.floats());
+}
+
+// The left operand's two buffers take half of L2 then, its single one if K has one step.
+int64_t chooseKBlockInTurns(const GemmShape &shape, int64_t rows, const step::TargetInfo &target) {
+  constexpr int64_t kMost = 512;
+  int64_t all = std::max<int64_t>(totalRows(shape, target), 1), fits = target.l2Bytes / 2 / (4 * rows);
+  return all <= std::min(fits, kMost) ? all : std::clamp<int64_t>(fits / 2, 128, kMost) / 8 * 8;
+}
+
+// Whether panels can take turns: each block has a whole tile, and L2 holds the next panel, as it lies in memory, until
+// its turn comes: its rows share sets where they lie multiples of some KiB apart.
+bool takesTurns(const GemmShape &shape, const Tile &tile, const Blocking &blocking, const step::TargetInfo &target) {
+  constexpr int64_t kBytesOfWay = 128 << 10;
+  int64_t rest = shape.m % blocking.rows, distinct = kBytesOfWay / std::gcd(kBytesOfWay, shape.n * 4);
+  return shape.form == train::ContractForm::TN && !shape.bf16 && packsLhs(shape, target) && packsRhs(shape) &&
+         shape.m >= tile.rows && shape.n >= tile.columns() && (rest == 0 || rest >= tile.rows) &&
+         blocking.kBlock * kBytesOfWay <= distinct * target.l2Bytes / 2 &&
+         stepsOf(shape, blocking, target).oneStepEach();
 }
 
 // What moving an element costs, in multiply-adds: measured on Zen 1 (one 256-bit fma in a cycle) and on Sapphire Rapids
 // (two of 512 bits), where the data comes from L3.
 struct ElementCosts {
   double pack, stream, result;
+  double lhsInTurns, rhsInTurns; // packed while chains run
 };
 
 // The time of a launch, summed over machines of 1, 2, 4, ... threads: workgroups are equal and dealt out one by one. A
 // workgroup's start is counted too.
 double launchTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
   constexpr double kStart = 30000;
-  const ElementCosts costs = isWide(target) ? ElementCosts{30, 16, 40} : ElementCosts{12, 4, 10};
+  const ElementCosts costs = isWide(target) ? ElementCosts{30, 16, 40, 16, 4} : ElementCosts{12, 4, 10, 8, 2};
   double k = double(totalK(shape)), chain = double(totalRows(shape, target)), rows = double(blocking.rows),
          columns = double(blocking.columns);
   double perRow = packsLhs(shape, target) ? costs.pack : costs.stream;
   double perColumn = packsRhs(shape) ? costs.pack : costs.stream;
+  if (blocking.turns) {
+    double first = std::min(1.0, double(blocking.kBlock) / chain); // of the left operand, is packed by itself
+    perRow = first * costs.pack + (1 - first) * costs.lhsInTurns, perColumn = costs.rhsInTurns;
+  }
   double passes = double(llvm::divideCeil(totalRows(shape, target), blocking.kBlock));
   double group = chain * rows * columns + k * (columns * perColumn + rows * perRow) +
                  rows * columns * costs.result * passes + kStart;
@@ -132,13 +160,20 @@ Blocking chooseBlocking(const GemmShape &shape, const Tile &tile, const step::Ta
   };
   Blocking best;
   double bestTime = 0;
-  for (int64_t rows : sizes(shape.m, tile.rows, 4 * tile.rows, kMostRows))
-    for (int64_t columns : sizes(shape.n, tile.columns(), 64, kMostColumns)) {
-      Blocking blocking{rows, columns, chooseKBlock(shape, columns, target)};
-      double time = launchTime(shape, blocking, target);
-      if ((best.rows == 0 || time < bestTime) && pendingBytes(shape, tile, blocking, target) <= kMostPendingBytes)
-        best = blocking, bestTime = time;
+  auto consider = [&](const Blocking &blocking) {
+    double time = launchTime(shape, blocking, target);
+    if ((best.rows == 0 || time < bestTime) && pendingBytes(shape, tile, blocking, target) <= kMostPendingBytes)
+      best = blocking, bestTime = time;
+  };
+  for (int64_t rows : sizes(shape.m, tile.rows, 4 * tile.rows, kMostRows)) {
+    for (int64_t columns : sizes(shape.n, tile.columns(), 64, kMostColumns))
+      consider({rows, columns, chooseKBlock(shape, columns, target)});
+    for (int64_t columns : sizes(shape.n, tile.columns(), 64, kMostColumnsInTurns)) {
+      Blocking blocking{rows, columns, chooseKBlockInTurns(shape, rows, target), true};
+      if (takesTurns(shape, tile, blocking, target))
+        consider(blocking);
     }
+  }
   return best;
 }
 
@@ -152,11 +187,14 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   int64_t kBlock = blocking.kBlock;
   // Scratch, in words of 32 bits: panels of the right operand, tiles or rows of the left one, pending segments.
   GemmOperands operands = operandsOf(shape, target);
-  int64_t panelRows = kBlock + panelPadding(operands), panels = packsRhs(shape) ? blocking.columns * panelRows : 0;
+  int64_t panelRows = kBlock + panelPadding(operands), columns = blocking.turns ? tile.columns() : blocking.columns;
+  int64_t panels = packsRhs(shape) ? columns * panelRows : 0;
   int64_t rows = 0;
   if (packsLhs(shape, target))
     rows = shape.form == train::ContractForm::TN ? blocking.rows / tile.rows * (kBlock * tile.rows + kLanes)
                                                  : blocking.rows * (kBlock + kLanes);
+  if (blocking.turns && kBlock < totalRows(shape, target))
+    rows *= 2;
   int64_t packedRows = panels * 4, pending = llvm::alignTo((panels + rows) * 4, 64);
 
   Builder b(context);
@@ -175,6 +213,7 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   set("k_block", b.getI64IntegerAttr(kBlock));
   set("packs_rhs", b.getI64IntegerAttr(packsRhs(shape)));
   set("packs_lhs", b.getI64IntegerAttr(packsLhs(shape, target)));
+  set("panel_turns", b.getI64IntegerAttr(blocking.turns));
   set("scratch", b.getDenseI64ArrayAttr({packedRows, pending}));
   launch.workgroups = llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns);
   int64_t k = totalK(shape);

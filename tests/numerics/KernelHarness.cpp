@@ -346,6 +346,15 @@ void expectNativeIsExact(const KernelCase &kernelCase, const step::TargetInfo &t
     run.check(true, {result, operand}, "result " + std::to_string(result) + " over operand " + std::to_string(operand));
 }
 
+int64_t specOf(const KernelCase &kernelCase, const step::TargetInfo &target, const char *name) {
+  RegionModule unit;
+  select::KernelPlan plan;
+  if (!parse(kernelCase, unit) || failed(select::planRegion(unit.kernel, target, plan)))
+    return -1;
+  auto value = dyn_cast_if_present<IntegerAttr>(NamedAttrList(plan.launches.front().spec).get(name));
+  return value ? value.getInt() : -1;
+}
+
 void expectCompiles(const KernelCase &kernelCase, const step::TargetInfo &target) {
   RegionModule unit;
   select::KernelPlan plan;

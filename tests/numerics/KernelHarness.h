@@ -59,6 +59,9 @@ inline void PrintTo(const KernelCase &c, std::ostream *out) { *out << c.name; }
 // and operand that may share storage is tried. Memory is surrounded by guard pages: an access outside a tensor crashes.
 void expectNativeIsExact(const KernelCase &kernelCase, const step::TargetInfo &target);
 
+// An integer in the specification of the op's first launch.
+int64_t specOf(const KernelCase &kernelCase, const step::TargetInfo &target, const char *name);
+
 // The op's kernels compile for the target; they are not run.
 void expectCompiles(const KernelCase &kernelCase, const step::TargetInfo &target);
 

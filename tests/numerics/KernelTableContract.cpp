@@ -280,6 +280,24 @@ std::vector<KernelCase> contractCases() {
   return cases;
 }
 
+// Form tn with panels that take turns: tails of tiles and panels, one step and many, several blocks, nodes, pairs.
+std::vector<KernelCase> panelTurnCases() {
+  std::vector<KernelCase> cases;
+  auto add = [&](const std::string &name, Contraction contraction) {
+    cases.push_back(caseOf("tnTurns" + name, contraction));
+  };
+  add("OneStep", {"tn", {120}, 140, 96, {}, {train::oneSegment(120)}});
+  add("OneStepTails", {"tn", {3, 37}, 150, 85, {}, {train::oneSegment(111)}, true});
+  add("Steps", {"tn", {1000}, 140, 96, {}, {train::oneSegment(1000)}});
+  add("StepsTails", {"tn", {7, 101}, 151, 133, {}, {train::oneSegment(707)}});
+  add("StepsAccumulate", {"tn", {707}, 151, 117, {}, {train::oneSegment(707)}, true});
+  add("Nodes", {"tn", {8, 200}, 140, 101, {}, {train::equalSegments(1600, 8)}});
+  add("NodesOfSteps", {"tn", {2, 500}, 131, 101, {}, {train::equalSegments(1000, 2)}});
+  add("Pairs", {"tn", {300}, 141, 101, {}, {train::oneSegment(300), train::oneSegment(300)}, true});
+  add("Blocks", {"tn", {140}, 421, 805, {}, {train::oneSegment(140)}, true});
+  return cases;
+}
+
 std::vector<KernelCase> bf16ContractCases() {
   std::vector<KernelCase> cases;
   addBF16(cases, Terms::Pairs);

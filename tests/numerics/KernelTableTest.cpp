@@ -34,6 +34,24 @@ TEST_P(KernelTable, Avx512IsExact) {
     expectNativeIsExact(GetParam(), plain);
 }
 
+// Kernels for a small L2, which pack what others read where it is.
+class PanelTurns : public testing::TestWithParam<KernelCase> {};
+
+step::TargetInfo withSmallCache(step::TargetInfo target) {
+  target.l2Bytes = 64 << 10;
+  return target;
+}
+
+TEST_P(PanelTurns, Avx2IsExact) { expectNativeIsExact(GetParam(), withSmallCache(targetOf("x86-64-v3"))); }
+
+TEST_P(PanelTurns, Avx512IsExact) {
+  step::TargetInfo native = withSmallCache(targetOf("native")), plain = withSmallCache(targetOf("x86-64-v4"));
+  EXPECT_EQ(specOf(GetParam(), plain, "panel_turns"), 1);
+  if (native.vectorBits != 512)
+    return expectCompiles(GetParam(), plain);
+  expectNativeIsExact(GetParam(), native);
+}
+
 // Both forms of bf16 kernels, whichever is the faster one here.
 class BF16Table : public testing::TestWithParam<KernelCase> {};
 
@@ -67,6 +85,7 @@ std::string nameOf(const testing::TestParamInfo<KernelCase> &info) { return info
 INSTANTIATE_TEST_SUITE_P(Elementwise, KernelTable, testing::ValuesIn(elementwiseCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Rows, KernelTable, testing::ValuesIn(rowCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Contract, KernelTable, testing::ValuesIn(contractCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Contract, PanelTurns, testing::ValuesIn(panelTurnCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(ContractBF16, KernelTable, testing::ValuesIn(bf16ContractCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Contract, BF16Table, testing::ValuesIn(bf16ContractCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Contract, BlocksTable, testing::ValuesIn(bf16BlocksCases()), nameOf);

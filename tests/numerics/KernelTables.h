@@ -9,6 +9,7 @@ namespace recipe::test {
 std::vector<KernelCase> elementwiseCases();
 std::vector<KernelCase> rowCases();
 std::vector<KernelCase> contractCases();
+std::vector<KernelCase> panelTurnCases(); // at an L2 of 64 KiB
 std::vector<KernelCase> bf16ContractCases();
 std::vector<KernelCase> bf16BlocksCases();
 std::vector<KernelCase> splitCases();
