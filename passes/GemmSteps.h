@@ -4,6 +4,9 @@
 // A step is a stretch of one segment of one pair; a group of steps is packed at once. Finished segments wait in pending
 // levels for the tree of segments, and a chain rests in a level of its own between two steps: a level that is only used
 // within groups needs memory for one register tile, one that crosses from group to group for all tiles of a block.
+//
+// The tree can be cut into parts, subtrees of equal size whose results are results by themselves: then the steps of one
+// part follow those of the other.
 #ifndef PASSES_GEMMSTEPS_H
 #define PASSES_GEMMSTEPS_H
 
@@ -60,6 +63,7 @@ struct GemmStep {
   int64_t packed = 0;          // the first of them
   int64_t start = Continue;    // what the chain starts from; Continue: the level where it rests
   int64_t end = 0;             // what happens to its value: number in GemmSteps::ends
+  int64_t finishes = 0;        // 1: it goes to the result
 };
 
 // What happens to the value of a step: levels l ascending, value = pending[l] + value where bit l of `merges` is set,
@@ -76,10 +80,48 @@ struct GemmStepEnd {
 class GemmSteps {
 public:
   // `segments`: [segment][pair][begin, end], a power of two of segments. At most `kBlock` rows are packed at once.
-  // Units do not reach from one multiple of `sample` to the next; 0: they may.
+  // Units do not reach from one multiple of `sample` to the next; 0: they may. `parts`: a power of two.
   GemmSteps(llvm::ArrayRef<int64_t> segments, int64_t pairs, int64_t kBlock, bool accumulator, GemmOperands operands,
-            int64_t sample = 0)
+            int64_t sample = 0, int64_t parts = 1)
       : operands(operands), sample(sample) {
+    size_t ofPart = segments.size() / size_t(parts);
+    llvm::SmallVector<int64_t> firstSteps;
+    for (int64_t part = 0; part < parts; ++part) {
+      firstSteps.push_back(int64_t(steps.size()));
+      addPart(segments.slice(size_t(part) * ofPart, ofPart), pairs, kBlock, accumulator);
+    }
+    for (GemmStepEnd &end : ends)
+      if (end.target == kRests)
+        end.target = restLevel();
+    group(kBlock, firstSteps);
+    joinPacks();
+  }
+
+  llvm::SmallVector<GemmStep> steps;
+  llvm::SmallVector<GemmStepEnd> ends;
+  llvm::SmallVector<int64_t> groups; // first step of each group, and the number of steps
+  // What is packed at once: neighbouring steps of a group as one. Likewise the first of each group.
+  llvm::SmallVector<GemmStep> packs;
+  llvm::SmallVector<int64_t> packGroups;
+  llvm::SmallVector<int64_t> partGroups; // first group of each part, and the number of groups
+  llvm::SmallVector<bool> crossing;      // of each level: it crosses from group to group
+  int64_t pendingLevels = 0;             // the first levels; the last is where chains rest, if they do
+  int64_t restLevel() const { return pendingLevels; }
+  int64_t levels() const { return int64_t(crossing.size()); }
+  int64_t crossingLevels() const { return llvm::count(crossing, true); }
+  bool oneStepEach() const { return groups.size() == steps.size() + 1; } // group
+  // Bytes for the pending levels of a block of `tiles` tiles of `tileFloats`: first those of the `inner` tiles that
+  // take a step one after the other.
+  int64_t pendingBytes(int64_t tiles, int64_t tileFloats, int64_t inner = 1) const {
+    return 4 * tileFloats * (inner * (levels() - crossingLevels()) + tiles * crossingLevels());
+  }
+
+private:
+  GemmOperands operands;
+  int64_t sample;
+  static constexpr int64_t kRests = -2; // while the number of pending levels is unknown
+
+  void addPart(llvm::ArrayRef<int64_t> segments, int64_t pairs, int64_t kBlock, bool accumulator) {
     int64_t count = int64_t(segments.size()) / (2 * pairs), last = lastWithTerms(segments, pairs);
     for (int64_t segment = 0; segment <= last; ++segment) {
       size_t first = steps.size();
@@ -103,36 +145,9 @@ public:
       for (size_t step = first; step + 1 < steps.size(); ++step)
         steps[step].end = numberOf({0, 0, kRests});
       steps.back().end = numberOf(end);
+      steps.back().finishes = takesAll;
     }
-    for (GemmStepEnd &end : ends)
-      if (end.target == kRests)
-        end.target = restLevel();
-    group(kBlock);
-    joinPacks();
   }
-
-  llvm::SmallVector<GemmStep> steps;
-  llvm::SmallVector<GemmStepEnd> ends;
-  llvm::SmallVector<int64_t> groups; // first step of each group, and the number of steps
-  // What is packed at once: neighbouring steps of a group as one. Likewise the first of each group.
-  llvm::SmallVector<GemmStep> packs;
-  llvm::SmallVector<int64_t> packGroups;
-  llvm::SmallVector<bool> crossing; // of each level: it crosses from group to group
-  int64_t pendingLevels = 0;        // the first levels; the last is where chains rest, if they do
-  int64_t restLevel() const { return pendingLevels; }
-  int64_t levels() const { return int64_t(crossing.size()); }
-  int64_t crossingLevels() const { return llvm::count(crossing, true); }
-  bool oneStepEach() const { return groups.size() == steps.size() + 1; } // group
-  // Bytes for the pending levels of a block of `tiles` tiles of `tileFloats`: first those of the `inner` tiles that
-  // take a step one after the other.
-  int64_t pendingBytes(int64_t tiles, int64_t tileFloats, int64_t inner = 1) const {
-    return 4 * tileFloats * (inner * (levels() - crossingLevels()) + tiles * crossingLevels());
-  }
-
-private:
-  GemmOperands operands;
-  int64_t sample;
-  static constexpr int64_t kRests = -2; // while the number of pending levels is unknown
 
   static int64_t lastWithTerms(llvm::ArrayRef<int64_t> segments, int64_t pairs) {
     int64_t last = 0;
@@ -168,12 +183,15 @@ private:
     }
   }
 
-  void group(int64_t kBlock) {
+  void group(int64_t kBlock, llvm::ArrayRef<int64_t> firstSteps) {
     llvm::SmallVector<size_t> writtenIn; // group, of each level
     int64_t packed = 0;
     for (size_t index = 0; index < steps.size(); ++index) {
       GemmStep &step = steps[index];
-      if (index == 0 || packed + step.rows > kBlock) {
+      bool beginsPart = llvm::is_contained(firstSteps, int64_t(index));
+      if (beginsPart)
+        partGroups.push_back(int64_t(groups.size()));
+      if (beginsPart || packed + step.rows > kBlock) {
         groups.push_back(int64_t(index));
         packed = 0;
       }
@@ -192,6 +210,7 @@ private:
         writtenIn.resize(size_t(end.target) + 1), crossing.resize(size_t(end.target) + 1);
       writtenIn[size_t(end.target)] = groups.size();
     }
+    partGroups.push_back(int64_t(groups.size()));
     groups.push_back(int64_t(steps.size()));
   }
 

@@ -28,16 +28,22 @@ void GemmEmitter::emit() {
   int64_t blocksDown = (spec.m + spec.blockRows - 1) / spec.blockRows;
   if (spec.accumulator)
     b.mayAlias(spec.accumulatorBuffer(), spec.resultBuffer());
-  block.row = b.imul(b.irem(b.workgroup(), blocksDown), spec.blockRows);
-  block.column = b.imul(b.idiv(b.workgroup(), blocksDown), spec.blockColumns);
+  int64_t blocks = blocksDown * ((spec.n + spec.blockColumns - 1) / spec.blockColumns);
+  Val number = spec.parts == 1 ? b.workgroup() : b.irem(b.workgroup(), blocks);
+  block.row = b.imul(b.irem(number, blocksDown), spec.blockRows);
+  block.column = b.imul(b.idiv(number, blocksDown), spec.blockColumns);
   block.rows = b.imin(b.i64(spec.blockRows), b.isub(b.i64(spec.m), block.row));
   block.columns = b.imin(b.i64(spec.blockColumns), b.isub(b.i64(spec.n), block.column));
 
   int64_t groups = int64_t(spec.steps.groups.size()) - 1;
-  if (groups == 1)
+  auto each = [&](Val group) { emitGroup(group); };
+  if (spec.parts > 1) {
+    part = b.idiv(b.workgroup(), blocks);
+    b.forLoop(table.partBegin(part), table.partBegin(b.iadd(part, 1)), b.i64(1), each);
+  } else if (groups == 1)
     emitGroup(b.i64(0));
   else
-    b.forLoop(b.i64(0), b.i64(groups), b.i64(1), [&](Val group) { emitGroup(group); });
+    b.forLoop(b.i64(0), b.i64(groups), b.i64(1), each);
 }
 
 void GemmEmitter::emitGroup(Val group) {

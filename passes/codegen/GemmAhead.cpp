@@ -59,9 +59,8 @@ SmallVector<GemmEmitter::Stream> GemmEmitter::streamsAhead(const Tile &tile, Val
     streams.push_back(
         vectorsAhead(tile, step, isLast(step), [this](Val element) { epilogue->prefetchResults(element); }));
   else if (!spec.accumulator)
-    streams.push_back(vectorsAhead(tile, step, isLast(step), [this](Val element) {
-      b.prefetchToWrite(b.at(b.buffer(spec.resultBuffer()), element));
-    }));
+    streams.push_back(
+        vectorsAhead(tile, step, isLast(step), [this](Val element) { b.prefetchToWrite(result(element)); }));
   return streams;
 }
 

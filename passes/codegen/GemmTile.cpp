@@ -35,7 +35,7 @@ Vals GemmEmitter::columnMasks(const Tile &tile) {
   return masks;
 }
 
-Val GemmEmitter::isLast(Val step) { return b.ieq(step, b.i64(int64_t(spec.steps.steps.size()) - 1)); }
+Val GemmEmitter::isLast(Val step) { return b.ieq(table.field(step, &GemmStep::finishes), b.i64(1)); }
 
 Vals GemmEmitter::loadAccumulator(const Tile &tile) {
   Address from = b.at(b.buffer(spec.accumulatorBuffer()), b.iadd(b.imul(tile.row, spec.n), tile.column));
@@ -54,13 +54,18 @@ Vals GemmEmitter::loadLevel(const Tile &tile, int64_t level) {
   return values;
 }
 
+Address GemmEmitter::result(Val element) {
+  Address all = b.buffer(spec.resultBuffer());
+  return b.at(part ? b.at(all, b.imul(part, spec.m * spec.n)) : all, element);
+}
+
 void GemmEmitter::storeResult(const Tile &tile, ValRange values) {
   if (epilogue)
     return epilogue->store({tile.rows, tile.row, tile.column, columnMasks(tile)}, values);
-  Address result = b.at(b.buffer(spec.resultBuffer()), b.iadd(b.imul(tile.row, spec.n), tile.column));
+  Address to = result(b.iadd(b.imul(tile.row, spec.n), tile.column));
   for (int64_t r = 0; r < tile.rows; ++r)
     for (int64_t v = 0; v < tile.vectors(); ++v)
-      b.storeLanes(b.at(result, r * spec.n + v * kLanes), values[size_t(r * tile.vectors() + v)], columnMask(tile, v));
+      b.storeLanes(b.at(to, r * spec.n + v * kLanes), values[size_t(r * tile.vectors() + v)], columnMask(tile, v));
 }
 
 Vals GemmEmitter::startTile(const Tile &tile, Val step) {

@@ -2,6 +2,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/GemmSteps.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -89,7 +90,7 @@ int64_t chooseKBlock(const GemmShape &shape, int64_t columns, const step::Target
 
 GemmSteps stepsOf(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
   return GemmSteps(shape.segments, int64_t(shape.k.size()), blocking.kBlock, shape.accumulator,
-                   operandsOf(shape, target));
+                   operandsOf(shape, target), 0, shape.parts);
 }
 
 int64_t pendingBytes(const GemmShape &shape, const Tile &tile, const Blocking &blocking,
@@ -116,6 +117,10 @@ bool takesTurns(const GemmShape &shape, const Tile &tile, const Blocking &blocki
          stepsOf(shape, blocking, target).oneStepEach();
 }
 
+int64_t workgroupsOf(const GemmShape &shape, const Blocking &blocking) {
+  return llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns) * shape.parts;
+}
+
 // What moving an element costs, in multiply-adds: measured on Zen 1 (one 256-bit fma in a cycle) and on Sapphire Rapids
 // (two of 512 bits), where the data comes from L3.
 struct ElementCosts {
@@ -127,8 +132,9 @@ struct ElementCosts {
 // workgroup's start is counted too.
 double launchTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
   constexpr double kStart = 30000;
-  const ElementCosts costs = isWide(target) ? ElementCosts{30, 16, 40, 16, 4} : ElementCosts{12, 4, 10, 8, 2};
-  double k = double(totalK(shape)), chain = double(totalRows(shape, target)), rows = double(blocking.rows),
+  const ElementCosts costs = isWide(target) ? ElementCosts{30, 16, 40, 16, 8} : ElementCosts{12, 4, 10, 8, 4};
+  double k = double(totalK(shape)) / double(shape.parts),
+         chain = double(totalRows(shape, target)) / double(shape.parts), rows = double(blocking.rows),
          columns = double(blocking.columns);
   double perRow = packsLhs(shape, target) ? costs.pack : costs.stream;
   double perColumn = packsRhs(shape) ? costs.pack : costs.stream;
@@ -136,10 +142,10 @@ double launchTime(const GemmShape &shape, const Blocking &blocking, const step::
     double first = std::min(1.0, double(blocking.kBlock) / chain); // of the left operand, is packed by itself
     perRow = first * costs.pack + (1 - first) * costs.lhsInTurns, perColumn = costs.rhsInTurns;
   }
-  double passes = double(llvm::divideCeil(totalRows(shape, target), blocking.kBlock));
+  double passes = std::ceil(chain / double(blocking.kBlock));
   double group = chain * rows * columns + k * (columns * perColumn + rows * perRow) +
                  rows * columns * costs.result * passes + kStart;
-  int64_t groups = llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns);
+  int64_t groups = workgroupsOf(shape, blocking);
   double sum = 0;
   for (int64_t threads = 1; threads <= target.maxThreads; threads *= 2)
     sum += double(llvm::divideCeil(groups, threads)) * group;
@@ -214,11 +220,12 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   set("packs_rhs", b.getI64IntegerAttr(packsRhs(shape)));
   set("packs_lhs", b.getI64IntegerAttr(packsLhs(shape, target)));
   set("panel_turns", b.getI64IntegerAttr(blocking.turns));
+  set("parts", b.getI64IntegerAttr(shape.parts));
   set("scratch", b.getDenseI64ArrayAttr({packedRows, pending}));
-  launch.workgroups = llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns);
+  launch.workgroups = workgroupsOf(shape, blocking);
   int64_t k = totalK(shape);
   launch.scratchBytes = pending + pendingBytes(shape, tile, blocking, target);
-  launch.bytes = 4 * shape.m * shape.n * (1 + int64_t(shape.accumulator));
+  launch.bytes = 4 * shape.m * shape.n * (shape.parts + int64_t(shape.accumulator));
   launch.flops = 2 * shape.m * shape.n * k;
   launch.bytes += (shape.bf16 ? 2 : 4) * k * (shape.m + shape.n);
   return launch;

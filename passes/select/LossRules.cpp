@@ -21,7 +21,8 @@ using step::ArgumentKind;
 // A chunk's logits should be small beside the model, and long enough to read the weight and its gradient rarely.
 constexpr int64_t kLogitBytes = 128 << 20;
 constexpr int64_t kMostTokens = 4096;
-constexpr int64_t kAddGrain = 16384; // elements of a workgroup of the tree's additions
+constexpr int64_t kAddGrain = 16384;        // elements of a workgroup of the tree's additions
+constexpr int64_t kPartOfVocabulary = 8192; // at least; the more parts, the fewer blocks read a logit's gradient again
 
 class LossPlan {
 public:
@@ -52,6 +53,10 @@ public:
   void backward(int64_t weightAccumulator) {
     if (bf16)
       gradients = addTemp(chunk * vocabulary * 2);
+    while (!blocks && 2 * parts <= vocabularySegments && 2 * parts * kPartOfVocabulary <= vocabulary)
+      parts *= 2;
+    if (parts > 1)
+      dxParts = addTemp(parts * chunk * channels * 4);
     int64_t nodeTokens = tokens() / nodes * nodesPerChunk, count = nodes / nodesPerChunk;
     int64_t levels = llvm::Log2_64_Ceil(count), firstPending = int64_t(plan.temps.size());
     for (int64_t level = 0; level < levels; ++level)
@@ -183,10 +188,32 @@ private:
     for (int64_t segment = 0; segment < vocabularySegments; ++segment)
       segments.append(
           {std::min(segment * segmentLength(), vocabulary), std::min((segment + 1) * segmentLength(), vocabulary)});
-    add({train::ContractForm::NN, count, channels, {vocabulary}, segments},
-        {{ArgumentKind::Temp, gradients},
-         {ArgumentKind::Operand, 1},
-         tokensOf(ArgumentKind::Result, 2, token, channels)});
+    GemmShape shape{train::ContractForm::NN, count, channels, {vocabulary}, segments};
+    shape.parts = parts;
+    Argument dx = tokensOf(ArgumentKind::Result, 2, token, channels);
+    add(shape, {{ArgumentKind::Temp, gradients},
+                {ArgumentKind::Operand, 1},
+                parts == 1 ? dx : Argument{ArgumentKind::Temp, dxParts}});
+    if (parts > 1)
+      addParts(count * channels, dx);
+  }
+
+  // dx = tree(parts)
+  void addParts(int64_t elements, Argument dx) {
+    SmallVector<Argument> arguments;
+    SmallVector<int64_t> level;
+    SmallVector<std::pair<int64_t, int64_t>> additions;
+    for (int64_t part = 0; part < parts; ++part) {
+      arguments.push_back({ArgumentKind::Temp, dxParts, part * elements * 4});
+      level.push_back(part);
+    }
+    for (; level.size() > 1; level.resize(level.size() / 2))
+      for (size_t i = 0; i < level.size(); i += 2) {
+        additions.push_back({level[i], level[i + 1]});
+        level[i / 2] = parts + int64_t(additions.size()) - 1;
+      }
+    arguments.push_back(dx);
+    addElements(arguments, additions, elements);
   }
 
   void dweightOf(int64_t token, int64_t count, bool continues, Argument from, Argument to) {
@@ -204,24 +231,34 @@ private:
 
   // target = pending[terms - 1] + (... + (pending[0] + chain))
   void merge(int64_t terms, int64_t firstPending, Argument chain, Argument target) {
+    SmallVector<Argument> arguments;
+    SmallVector<std::pair<int64_t, int64_t>> additions;
+    for (int64_t term = 0; term < terms; ++term) {
+      arguments.push_back({ArgumentKind::Temp, firstPending + term});
+      additions.push_back({term, terms + term});
+    }
+    arguments.append({chain, target});
+    addElements(arguments, additions, vocabulary * channels);
+  }
+
+  // Values are numbered: those of the arguments but the last, then the sums. The last sum goes to the last argument.
+  void addElements(ArrayRef<Argument> arguments, ArrayRef<std::pair<int64_t, int64_t>> additions, int64_t elements) {
     Launch launch;
     launch.family = "elementwise";
+    launch.arguments.assign(arguments.begin(), arguments.end());
+    int64_t inputs = int64_t(arguments.size()) - 1, terms = int64_t(additions.size());
     SmallVector<Attribute> program;
-    for (int64_t term = 0; term < terms; ++term) {
-      launch.arguments.push_back({ArgumentKind::Temp, firstPending + term});
+    for (auto [left, right] : additions)
       program.push_back(b.getDictionaryAttr({b.getNamedAttr("op", b.getStringAttr("train.add")),
-                                             b.getNamedAttr("operands", b.getDenseI64ArrayAttr({term, terms + term})),
+                                             b.getNamedAttr("operands", b.getDenseI64ArrayAttr({left, right})),
                                              b.getNamedAttr("attributes", b.getDictionaryAttr({}))}));
-    }
-    launch.arguments.append({chain, target});
-    launch.spec.push_back(b.getNamedAttr("inputs", b.getDenseI64ArrayAttr(SmallVector<int64_t>(size_t(terms + 1), 0))));
+    launch.spec.push_back(b.getNamedAttr("inputs", b.getDenseI64ArrayAttr(SmallVector<int64_t>(size_t(inputs), 0))));
     launch.spec.push_back(b.getNamedAttr("program", b.getArrayAttr(program)));
-    launch.spec.push_back(b.getNamedAttr("results", b.getDenseI64ArrayAttr({2 * terms})));
+    launch.spec.push_back(b.getNamedAttr("results", b.getDenseI64ArrayAttr({inputs + terms - 1})));
     set(launch, {{"grain", kAddGrain}});
-    int64_t elements = vocabulary * channels;
     launch.scalars = {elements};
     launch.workgroups = llvm::divideCeil(elements, kAddGrain);
-    launch.flops = elements * terms, launch.bytes = elements * 4 * (terms + 2);
+    launch.flops = elements * terms, launch.bytes = elements * 4 * (inputs + 1);
     plan.launches.push_back(std::move(launch));
   }
 
@@ -235,6 +272,7 @@ private:
   int64_t logits;                   // a temporary
   bool ofTokens;                    // losses and counts are results of each token, else temporaries that are summed
   Argument losses{ArgumentKind::Result, 0}, counts{ArgumentKind::Result, 1};
+  int64_t parts = 1, dxParts = -1;  // of dx: of the tree over the vocabulary; their temporary
   int64_t gradients; // of logits: their place, in bf16 one of its own
   bool bf16, blocks; // x and weight; how products take their terms
 };

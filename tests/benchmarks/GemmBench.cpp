@@ -46,7 +46,8 @@ struct Group {
   Operands operands;
   std::vector<Line> lines;
 
-  void add(const char *form, int64_t m, int64_t n, int64_t k, int64_t segments = 1, bool accumulator = false) {
+  void add(const char *form, int64_t m, int64_t n, int64_t k, int64_t segments = 1, bool accumulator = false,
+           int64_t parts = 1) {
     select::GemmShape shape;
     shape.form = *train::symbolizeContractForm(form);
     shape.m = m, shape.n = n, shape.k = {k};
@@ -58,6 +59,9 @@ struct Group {
                        std::to_string(n) + "x" + std::to_string(k);
     if (segments > 1)
       line += " segments " + std::to_string(segments);
+    shape.parts = parts;
+    if (parts > 1)
+      line += " in " + std::to_string(parts) + " parts";
     lines.push_back({line + (accumulator ? " accumulate" : ""), shape});
   }
 };
@@ -85,7 +89,12 @@ void addGroups(Operands operands, std::vector<Group> &all) {
   model.add("tn", 768, 3072, 4096, 8);
   model.add("nt", 512, 50257, 768); // a chunk of the loss
   model.add("nn", 512, 768, 50257, 8);
+  if (operands == Operands::F32)
+    model.add("nn", 512, 768, 50257, 8, false, 4);
   model.add("tn", 50257, 768, 512, 1, true);
+  // Q, K and V as one product, against three of 4096 x 768 x 768.
+  Group &merged = all.emplace_back(Group{type + "Q, K and V as one", operands, {}});
+  merged.add("nn", 4096, 2304, 768);
 }
 
 // A line's kernel, and memory to run it in.
@@ -94,7 +103,7 @@ public:
   Runnable(const select::GemmShape &shape, const select::Launch &launch, const std::string &object, int64_t threads)
       : workgroups(launch.workgroups), scratchBytes(launch.scratchBytes), flops(double(launch.flops)), loaded(object),
         kernel(loaded.kernel("gemm")), stride(int64_t(llvm::alignTo(scratchBytes, 4096))), lhs(shape.m * shape.k[0]),
-        rhs(shape.n * shape.k[0]), result(shape.m * shape.n), scratch(threads * stride / 4 + 1) {
+        rhs(shape.n * shape.k[0]), result(shape.m * shape.n * shape.parts), scratch(threads * stride / 4 + 1) {
     lhs.fill(1, shape.bf16), rhs.fill(2, shape.bf16);
     buffers = {lhs.data, rhs.data, result.data};
     if (shape.accumulator)
