@@ -5,8 +5,8 @@
 // levels for the tree of segments, and a chain rests in a level of its own between two steps: a level that is only used
 // within groups needs memory for one register tile, one that crosses from group to group for all tiles of a block.
 //
-// The tree can be cut into parts, subtrees of equal size whose results are results by themselves: then the steps of one
-// part follow those of the other.
+// The tree can be cut into subtrees of equal size whose results are results by themselves: then the steps of one follow
+// those of the other.
 #ifndef PASSES_GEMMSTEPS_H
 #define PASSES_GEMMSTEPS_H
 
@@ -80,15 +80,15 @@ struct GemmStepEnd {
 class GemmSteps {
 public:
   // `segments`: [segment][pair][begin, end], a power of two of segments. At most `kBlock` rows are packed at once.
-  // Units do not reach from one multiple of `sample` to the next; 0: they may. `parts`: a power of two.
+  // Units do not reach from one multiple of `sample` to the next; 0: they may. `subtrees`: a power of two.
   GemmSteps(llvm::ArrayRef<int64_t> segments, int64_t pairs, int64_t kBlock, bool accumulator, GemmOperands operands,
-            int64_t sample = 0, int64_t parts = 1)
+            int64_t sample = 0, int64_t subtrees = 1)
       : operands(operands), sample(sample) {
-    size_t ofPart = segments.size() / size_t(parts);
+    size_t ofSubtree = segments.size() / size_t(subtrees);
     llvm::SmallVector<int64_t> firstSteps;
-    for (int64_t part = 0; part < parts; ++part) {
+    for (int64_t subtree = 0; subtree < subtrees; ++subtree) {
       firstSteps.push_back(int64_t(steps.size()));
-      addPart(segments.slice(size_t(part) * ofPart, ofPart), pairs, kBlock, accumulator);
+      addSubtree(segments.slice(size_t(subtree) * ofSubtree, ofSubtree), pairs, kBlock, accumulator);
     }
     for (GemmStepEnd &end : ends)
       if (end.target == kRests)
@@ -103,9 +103,9 @@ public:
   // What is packed at once: neighbouring steps of a group as one. Likewise the first of each group.
   llvm::SmallVector<GemmStep> packs;
   llvm::SmallVector<int64_t> packGroups;
-  llvm::SmallVector<int64_t> partGroups; // first group of each part, and the number of groups
-  llvm::SmallVector<bool> crossing;      // of each level: it crosses from group to group
-  int64_t pendingLevels = 0;             // the first levels; the last is where chains rest, if they do
+  llvm::SmallVector<int64_t> subtreeGroups; // first group of each subtree, and the number of groups
+  llvm::SmallVector<bool> crossing;         // of each level: it crosses from group to group
+  int64_t pendingLevels = 0;                // the first levels; the last is where chains rest, if they do
   int64_t restLevel() const { return pendingLevels; }
   int64_t levels() const { return int64_t(crossing.size()); }
   int64_t crossingLevels() const { return llvm::count(crossing, true); }
@@ -121,7 +121,7 @@ private:
   int64_t sample;
   static constexpr int64_t kRests = -2; // while the number of pending levels is unknown
 
-  void addPart(llvm::ArrayRef<int64_t> segments, int64_t pairs, int64_t kBlock, bool accumulator) {
+  void addSubtree(llvm::ArrayRef<int64_t> segments, int64_t pairs, int64_t kBlock, bool accumulator) {
     int64_t count = int64_t(segments.size()) / (2 * pairs), last = lastWithTerms(segments, pairs);
     for (int64_t segment = 0; segment <= last; ++segment) {
       size_t first = steps.size();
@@ -188,10 +188,10 @@ private:
     int64_t packed = 0;
     for (size_t index = 0; index < steps.size(); ++index) {
       GemmStep &step = steps[index];
-      bool beginsPart = llvm::is_contained(firstSteps, int64_t(index));
-      if (beginsPart)
-        partGroups.push_back(int64_t(groups.size()));
-      if (beginsPart || packed + step.rows > kBlock) {
+      bool beginsSubtree = llvm::is_contained(firstSteps, int64_t(index));
+      if (beginsSubtree)
+        subtreeGroups.push_back(int64_t(groups.size()));
+      if (beginsSubtree || packed + step.rows > kBlock) {
         groups.push_back(int64_t(index));
         packed = 0;
       }
@@ -210,7 +210,7 @@ private:
         writtenIn.resize(size_t(end.target) + 1), crossing.resize(size_t(end.target) + 1);
       writtenIn[size_t(end.target)] = groups.size();
     }
-    partGroups.push_back(int64_t(groups.size()));
+    subtreeGroups.push_back(int64_t(groups.size()));
     groups.push_back(int64_t(steps.size()));
   }
 

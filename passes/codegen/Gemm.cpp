@@ -29,7 +29,7 @@ void GemmEmitter::emit() {
   if (spec.accumulator)
     b.mayAlias(spec.accumulatorBuffer(), spec.resultBuffer());
   int64_t blocks = blocksDown * ((spec.n + spec.blockColumns - 1) / spec.blockColumns);
-  Val number = spec.parts == 1 ? b.workgroup() : b.irem(b.workgroup(), blocks);
+  Val number = spec.subtrees == 1 ? b.workgroup() : b.irem(b.workgroup(), blocks);
   block.row = b.imul(b.irem(number, blocksDown), spec.blockRows);
   block.column = b.imul(b.idiv(number, blocksDown), spec.blockColumns);
   block.rows = b.imin(b.i64(spec.blockRows), b.isub(b.i64(spec.m), block.row));
@@ -37,9 +37,9 @@ void GemmEmitter::emit() {
 
   int64_t groups = int64_t(spec.steps.groups.size()) - 1;
   auto each = [&](Val group) { emitGroup(group); };
-  if (spec.parts > 1) {
-    part = b.idiv(b.workgroup(), blocks);
-    b.forLoop(table.partBegin(part), table.partBegin(b.iadd(part, 1)), b.i64(1), each);
+  if (spec.subtrees > 1) {
+    subtree = b.idiv(b.workgroup(), blocks);
+    b.forLoop(table.subtreeBegin(subtree), table.subtreeBegin(b.iadd(subtree, 1)), b.i64(1), each);
   } else if (groups == 1)
     emitGroup(b.i64(0));
   else

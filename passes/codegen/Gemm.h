@@ -36,7 +36,7 @@ struct GemmSpec {
   bool packsRhs;                   // as panels; else (nn, tn) its rows are read where they are
   bool packsLhs;                   // else it is read where it is
   bool panelTurns;                 // one panel at a time is packed, and passes all tiles
-  int64_t parts;                   // of the tree of segments, each with a result of its own, one behind the other
+  int64_t subtrees;                // of segments, each with a result of its own, one behind the other
   int64_t packedA, pending;        // byte offsets in scratch; the panels of B are at 0
   GemmSteps steps;
 
@@ -66,8 +66,8 @@ public:
   Val field(Val step, int64_t GemmStep::*member);
   // The first step of a group, or the end of the last.
   Val groupBegin(Val group);
-  // The first group of each part, or the number of groups.
-  Val partBegin(Val part);
+  // The first group of each subtree, or the number of groups.
+  Val subtreeBegin(Val subtree);
   // The same of what is packed at once.
   Val packField(Val pack, int64_t GemmStep::*member);
   Val packGroupBegin(Val group);
@@ -170,8 +170,8 @@ private:
   GemmStepTable table;
   const GemmEpilogue *epilogue;
   GemmBlock block;
-  Address result(Val element); // of the block's part
-  Val part = nullptr;          // null: there is one
+  Address result(Val element); // of the block's subtree
+  Val subtree = nullptr;       // null: there is one
   Val lhsShare = nullptr;      // rows of the next step's left operand that each tile packs
 };
 

@@ -13,10 +13,10 @@ GemmSpec::GemmSpec(mlir::DictionaryAttr spec)
       blockRows(specInts(spec, "block")[0]), blockColumns(specInts(spec, "block")[1]),
       tileRows(specInts(spec, "tile")[0]), tileVectors(specInts(spec, "tile")[1]), kBlock(specInt(spec, "k_block")),
       packsRhs(specInt(spec, "packs_rhs") != 0), packsLhs(specInt(spec, "packs_lhs") != 0),
-      panelTurns(specInt(spec, "panel_turns") != 0), parts(specInt(spec, "parts")),
+      panelTurns(specInt(spec, "panel_turns") != 0), subtrees(specInt(spec, "subtrees")),
       packedA(specInts(spec, "scratch")[0]), pending(specInts(spec, "scratch")[1]),
       steps(specInts(spec, "segments"), int64_t(k.size()), kBlock, accumulator, operands,
-            areTiles(operands) ? specInt(spec, "sample") : 0, parts),
+            areTiles(operands) ? specInt(spec, "sample") : 0, subtrees),
       epilogueInputs(0) {
   if (auto epilogue = spec.getAs<mlir::DictionaryAttr>("epilogue"))
     epilogueInputs = int64_t(specInts(epilogue, "inputs").size());
@@ -37,7 +37,7 @@ Val GemmStepTable::packGroupBegin(Val group) {
 
 Val GemmStepTable::groupBegin(Val group) { return spec.steps.oneStepEach() ? group : lookUp(group, spec.steps.groups); }
 
-Val GemmStepTable::partBegin(Val part) { return lookUp(part, spec.steps.partGroups); }
+Val GemmStepTable::subtreeBegin(Val subtree) { return lookUp(subtree, spec.steps.subtreeGroups); }
 
 Val GemmStepTable::lhsStride(Val pair) { return spec.form == GemmForm::TN ? b.i64(spec.m) : lookUp(pair, spec.k); }
 Val GemmStepTable::rhsStride(Val pair) { return spec.form == GemmForm::NT ? lookUp(pair, spec.k) : b.i64(spec.n); }

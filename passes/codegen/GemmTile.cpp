@@ -56,7 +56,7 @@ Vals GemmEmitter::loadLevel(const Tile &tile, int64_t level) {
 
 Address GemmEmitter::result(Val element) {
   Address all = b.buffer(spec.resultBuffer());
-  return b.at(part ? b.at(all, b.imul(part, spec.m * spec.n)) : all, element);
+  return b.at(subtree ? b.at(all, b.imul(subtree, spec.m * spec.n)) : all, element);
 }
 
 void GemmEmitter::storeResult(const Tile &tile, ValRange values) {

@@ -146,7 +146,7 @@ Launch gemmAmxLaunch(MLIRContext *context, const GemmShape &shape, const step::T
   set("packs_rhs", b.getI64IntegerAttr(1));
   set("packs_lhs", b.getI64IntegerAttr(1));
   set("panel_turns", b.getI64IntegerAttr(0));
-  set("parts", b.getI64IntegerAttr(1));
+  set("subtrees", b.getI64IntegerAttr(1));
   set("scratch", b.getDenseI64ArrayAttr({panels, pending}));
   set("stage", b.getI64IntegerAttr(stage));
   launch.workgroups = llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns);

@@ -11,7 +11,9 @@ namespace recipe::select {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kMostRows = 1024, kMostColumns = 384, kMostColumnsInTurns = 768; // of a block of C
+constexpr int64_t kMostRows = 1024, kMostColumns = 384; // of a block of C
+constexpr int64_t kMostColumnsOfStep =
+    768; // where panels take turns and no chain rests: beside the left operand L2 holds few values
 constexpr int64_t kMostPendingBytes = 4 << 20;
 
 struct Tile {
@@ -90,7 +92,7 @@ int64_t chooseKBlock(const GemmShape &shape, int64_t columns, const step::Target
 
 GemmSteps stepsOf(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
   return GemmSteps(shape.segments, int64_t(shape.k.size()), blocking.kBlock, shape.accumulator,
-                   operandsOf(shape, target), 0, shape.parts);
+                   operandsOf(shape, target), 0, shape.subtrees);
 }
 
 int64_t pendingBytes(const GemmShape &shape, const Tile &tile, const Blocking &blocking,
@@ -118,7 +120,7 @@ bool takesTurns(const GemmShape &shape, const Tile &tile, const Blocking &blocki
 }
 
 int64_t workgroupsOf(const GemmShape &shape, const Blocking &blocking) {
-  return llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns) * shape.parts;
+  return llvm::divideCeil(shape.m, blocking.rows) * llvm::divideCeil(shape.n, blocking.columns) * shape.subtrees;
 }
 
 // What moving an element costs, in multiply-adds: measured on Zen 1 (one 256-bit fma in a cycle) and on Sapphire Rapids
@@ -133,8 +135,8 @@ struct ElementCosts {
 double launchTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
   constexpr double kStart = 30000;
   const ElementCosts costs = isWide(target) ? ElementCosts{30, 16, 40, 16, 8} : ElementCosts{12, 4, 10, 8, 4};
-  double k = double(totalK(shape)) / double(shape.parts),
-         chain = double(totalRows(shape, target)) / double(shape.parts), rows = double(blocking.rows),
+  double k = double(totalK(shape)) / double(shape.subtrees),
+         chain = double(totalRows(shape, target)) / double(shape.subtrees), rows = double(blocking.rows),
          columns = double(blocking.columns);
   double perRow = packsLhs(shape, target) ? costs.pack : costs.stream;
   double perColumn = packsRhs(shape) ? costs.pack : costs.stream;
@@ -174,8 +176,10 @@ Blocking chooseBlocking(const GemmShape &shape, const Tile &tile, const step::Ta
   for (int64_t rows : sizes(shape.m, tile.rows, 4 * tile.rows, kMostRows)) {
     for (int64_t columns : sizes(shape.n, tile.columns(), 64, kMostColumns))
       consider({rows, columns, chooseKBlock(shape, columns, target)});
-    for (int64_t columns : sizes(shape.n, tile.columns(), 64, kMostColumnsInTurns)) {
-      Blocking blocking{rows, columns, chooseKBlockInTurns(shape, rows, target), true};
+    int64_t kBlock = chooseKBlockInTurns(shape, rows, target);
+    int64_t mostColumns = kBlock < totalRows(shape, target) ? kMostColumns : kMostColumnsOfStep;
+    for (int64_t columns : sizes(shape.n, tile.columns(), 64, mostColumns)) {
+      Blocking blocking{rows, columns, kBlock, true};
       if (takesTurns(shape, tile, blocking, target))
         consider(blocking);
     }
@@ -220,12 +224,12 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   set("packs_rhs", b.getI64IntegerAttr(packsRhs(shape)));
   set("packs_lhs", b.getI64IntegerAttr(packsLhs(shape, target)));
   set("panel_turns", b.getI64IntegerAttr(blocking.turns));
-  set("parts", b.getI64IntegerAttr(shape.parts));
+  set("subtrees", b.getI64IntegerAttr(shape.subtrees));
   set("scratch", b.getDenseI64ArrayAttr({packedRows, pending}));
   launch.workgroups = workgroupsOf(shape, blocking);
   int64_t k = totalK(shape);
   launch.scratchBytes = pending + pendingBytes(shape, tile, blocking, target);
-  launch.bytes = 4 * shape.m * shape.n * (shape.parts + int64_t(shape.accumulator));
+  launch.bytes = 4 * shape.m * shape.n * (shape.subtrees + int64_t(shape.accumulator));
   launch.flops = 2 * shape.m * shape.n * k;
   launch.bytes += (shape.bf16 ? 2 : 4) * k * (shape.m + shape.n);
   return launch;

@@ -15,7 +15,7 @@ struct GemmShape {
   bool accumulator = false;            // chains start from an operand, which may be the result
   bool bf16 = false;                   // left and right operands; all else is f32
   bool blocks = false;                 // of terms: bf16, else in pairs; f32 in parts (bf16x6). Needs tilesBF16
-  int64_t parts = 1;                   // of the tree of segments, each with its own C behind the last; not of blocks
+  int64_t subtrees = 1;                // of segments, each with its own C behind the last; one if in blocks
   int64_t sample = 0;                  // blocks end at multiples of it; 0: only with a segment
 };
 

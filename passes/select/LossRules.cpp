@@ -21,8 +21,9 @@ using step::ArgumentKind;
 // A chunk's logits should be small beside the model, and long enough to read the weight and its gradient rarely.
 constexpr int64_t kLogitBytes = 128 << 20;
 constexpr int64_t kMostTokens = 4096;
-constexpr int64_t kAddGrain = 16384;        // elements of a workgroup of the tree's additions
-constexpr int64_t kPartOfVocabulary = 8192; // at least; the more parts, the fewer blocks read a logit's gradient again
+constexpr int64_t kAddGrain = 16384; // elements of a workgroup of the tree's additions
+constexpr int64_t kLeastOfSubtree =
+    8192; // of the vocabulary; subtrees are work for threads, so that blocks may be wide
 
 class LossPlan {
 public:
@@ -53,10 +54,10 @@ public:
   void backward(int64_t weightAccumulator) {
     if (bf16)
       gradients = addTemp(chunk * vocabulary * 2);
-    while (!blocks && 2 * parts <= vocabularySegments && 2 * parts * kPartOfVocabulary <= vocabulary)
-      parts *= 2;
-    if (parts > 1)
-      dxParts = addTemp(parts * chunk * channels * 4);
+    while (!blocks && 2 * subtrees <= vocabularySegments && 2 * subtrees * kLeastOfSubtree <= vocabulary)
+      subtrees *= 2;
+    if (subtrees > 1)
+      dxSums = addTemp(subtrees * chunk * channels * 4);
     int64_t nodeTokens = tokens() / nodes * nodesPerChunk, count = nodes / nodesPerChunk;
     int64_t levels = llvm::Log2_64_Ceil(count), firstPending = int64_t(plan.temps.size());
     for (int64_t level = 0; level < levels; ++level)
@@ -189,28 +190,28 @@ private:
       segments.append(
           {std::min(segment * segmentLength(), vocabulary), std::min((segment + 1) * segmentLength(), vocabulary)});
     GemmShape shape{train::ContractForm::NN, count, channels, {vocabulary}, segments};
-    shape.parts = parts;
+    shape.subtrees = subtrees;
     Argument dx = tokensOf(ArgumentKind::Result, 2, token, channels);
     add(shape, {{ArgumentKind::Temp, gradients},
                 {ArgumentKind::Operand, 1},
-                parts == 1 ? dx : Argument{ArgumentKind::Temp, dxParts}});
-    if (parts > 1)
-      addParts(count * channels, dx);
+                subtrees == 1 ? dx : Argument{ArgumentKind::Temp, dxSums}});
+    if (subtrees > 1)
+      addSubtrees(count * channels, dx);
   }
 
-  // dx = tree(parts)
-  void addParts(int64_t elements, Argument dx) {
+  // dx = tree(subtrees)
+  void addSubtrees(int64_t elements, Argument dx) {
     SmallVector<Argument> arguments;
     SmallVector<int64_t> level;
     SmallVector<std::pair<int64_t, int64_t>> additions;
-    for (int64_t part = 0; part < parts; ++part) {
-      arguments.push_back({ArgumentKind::Temp, dxParts, part * elements * 4});
-      level.push_back(part);
+    for (int64_t subtree = 0; subtree < subtrees; ++subtree) {
+      arguments.push_back({ArgumentKind::Temp, dxSums, subtree * elements * 4});
+      level.push_back(subtree);
     }
     for (; level.size() > 1; level.resize(level.size() / 2))
       for (size_t i = 0; i < level.size(); i += 2) {
         additions.push_back({level[i], level[i + 1]});
-        level[i / 2] = parts + int64_t(additions.size()) - 1;
+        level[i / 2] = subtrees + int64_t(additions.size()) - 1;
       }
     arguments.push_back(dx);
     addElements(arguments, additions, elements);
@@ -272,7 +273,7 @@ private:
   int64_t logits;                   // a temporary
   bool ofTokens;                    // losses and counts are results of each token, else temporaries that are summed
   Argument losses{ArgumentKind::Result, 0}, counts{ArgumentKind::Result, 1};
-  int64_t parts = 1, dxParts = -1;  // of dx: of the tree over the vocabulary; their temporary
+  int64_t subtrees = 1, dxSums = -1; // of the tree over the vocabulary, that dx is computed in; their temporary
   int64_t gradients; // of logits: their place, in bf16 one of its own
   bool bf16, blocks; // x and weight; how products take their terms
 };

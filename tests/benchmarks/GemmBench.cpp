@@ -47,7 +47,7 @@ struct Group {
   std::vector<Line> lines;
 
   void add(const char *form, int64_t m, int64_t n, int64_t k, int64_t segments = 1, bool accumulator = false,
-           int64_t parts = 1) {
+           int64_t subtrees = 1) {
     select::GemmShape shape;
     shape.form = *train::symbolizeContractForm(form);
     shape.m = m, shape.n = n, shape.k = {k};
@@ -59,9 +59,9 @@ struct Group {
                        std::to_string(n) + "x" + std::to_string(k);
     if (segments > 1)
       line += " segments " + std::to_string(segments);
-    shape.parts = parts;
-    if (parts > 1)
-      line += " in " + std::to_string(parts) + " parts";
+    shape.subtrees = subtrees;
+    if (subtrees > 1)
+      line += " in " + std::to_string(subtrees) + " subtrees";
     lines.push_back({line + (accumulator ? " accumulate" : ""), shape});
   }
 };
@@ -103,7 +103,7 @@ public:
   Runnable(const select::GemmShape &shape, const select::Launch &launch, const std::string &object, int64_t threads)
       : workgroups(launch.workgroups), scratchBytes(launch.scratchBytes), flops(double(launch.flops)), loaded(object),
         kernel(loaded.kernel("gemm")), stride(int64_t(llvm::alignTo(scratchBytes, 4096))), lhs(shape.m * shape.k[0]),
-        rhs(shape.n * shape.k[0]), result(shape.m * shape.n * shape.parts), scratch(threads * stride / 4 + 1) {
+        rhs(shape.n * shape.k[0]), result(shape.m * shape.n * shape.subtrees), scratch(threads * stride / 4 + 1) {
     lhs.fill(1, shape.bf16), rhs.fill(2, shape.bf16);
     buffers = {lhs.data, rhs.data, result.data};
     if (shape.accumulator)

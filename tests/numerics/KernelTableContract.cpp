@@ -338,7 +338,7 @@ std::vector<KernelCase> lossCases() {
                                                               {2, 2500, 3, 5, 1, true},
                                                               {1, 4999, 3, 5, 1},
                                                               {4, 4201, 2, 3, 4},
-                                                              // dx in two and four parts.
+                                                              // dx in two and four subtrees.
                                                               {1, 9, 5, 17000, 1, true},
                                                               {2, 7, 33, 40000, 2},
                                                               {8, 1000, 2, 3, 8}})
