@@ -274,8 +274,8 @@ private:
   bool ofTokens;                    // losses and counts are results of each token, else temporaries that are summed
   Argument losses{ArgumentKind::Result, 0}, counts{ArgumentKind::Result, 1};
   int64_t subtrees = 1, dxSums = -1; // of the tree over the vocabulary, that dx is computed in; their temporary
-  int64_t gradients; // of logits: their place, in bf16 one of its own
-  bool bf16, blocks; // x and weight; how products take their terms
+  int64_t gradients;                 // of logits: their place, in bf16 one of its own
+  bool bf16, blocks;                 // x and weight; how products take their terms
 };
 
 LogicalResult lossRule(Operation *op, const step::TargetInfo &target, KernelPlan &plan) {
