@@ -113,8 +113,8 @@ int64_t chooseKBlockInTurns(const GemmShape &shape, int64_t rows, const step::Ta
 bool takesTurns(const GemmShape &shape, const Tile &tile, const Blocking &blocking, const step::TargetInfo &target) {
   constexpr int64_t kBytesOfWay = 128 << 10;
   int64_t rest = shape.m % blocking.rows, distinct = kBytesOfWay / std::gcd(kBytesOfWay, shape.n * 4);
-  return shape.form == train::ContractForm::TN && !shape.bf16 && packsLhs(shape, target) && packsRhs(shape) &&
-         shape.m >= tile.rows && shape.n >= tile.columns() && (rest == 0 || rest >= tile.rows) &&
+  return shape.form == train::ContractForm::TN && !shape.bf16 && shape.subtrees == 1 && packsLhs(shape, target) &&
+         packsRhs(shape) && shape.m >= tile.rows && shape.n >= tile.columns() && (rest == 0 || rest >= tile.rows) &&
          blocking.kBlock * kBytesOfWay <= distinct * target.l2Bytes / 2 &&
          stepsOf(shape, blocking, target).oneStepEach();
 }
