@@ -22,7 +22,7 @@ using step::ArgumentKind;
 constexpr int64_t kLogitBytes = 128 << 20;
 constexpr int64_t kMostTokens = 4096;
 constexpr int64_t kAddGrain = 16384;      // elements of a workgroup of the tree's additions
-constexpr int64_t kLeastOfSubtree = 6144; // of the vocabulary; subtrees give threads work, so that blocks may be wide
+constexpr int64_t kLeastOfSubtree = 8192; // of the vocabulary; subtrees give threads work, so that blocks may be wide
 
 class LossPlan {
 public:

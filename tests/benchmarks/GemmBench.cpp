@@ -90,7 +90,7 @@ void addGroups(Operands operands, std::vector<Group> &all) {
   model.add("nt", 512, 50257, 768); // a chunk of the loss
   model.add("nn", 512, 768, 50257, 8);
   if (operands == Operands::F32)
-    model.add("nn", 512, 768, 50257, 8, false, 8);
+    model.add("nn", 512, 768, 50257, 8, false, 4);
   model.add("tn", 50257, 768, 512, 1, true);
   // Q, K and V as one product, against three of 4096 x 768 x 768.
   Group &merged = all.emplace_back(Group{type + "Q, K and V as one", operands, {}});
