@@ -50,7 +50,7 @@ LogicalResult Backward::distribute(Operation *op, ArrayRef<Value> operandGradien
       continue;
     }
     assert(gradient.getType() == operand.get().getType() && "the gradient of an activation has its type");
-    contributions[operand.get()].push_back({gradient, op});
+    contributions[operand.get()].push_back({gradient, isa<ContractOp>(op)});
   }
   return success();
 }
@@ -86,7 +86,7 @@ Value Backward::takeTerm(OpResult result, ArrayRef<Contribution> &rest, int64_t 
   // Only a contraction that a contraction's own rule made stands for a use by itself: others may be the gradient of
   // more values.
   auto contraction = [](const Contribution &c) {
-    return isa<ContractOp>(c.user) ? c.gradient.getDefiningOp<ContractOp>() : ContractOp();
+    return c.ofContraction ? c.gradient.getDefiningOp<ContractOp>() : ContractOp();
   };
   SmallVector<ContractOp> parts;
   Value gradient = rest.front().gradient;

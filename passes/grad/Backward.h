@@ -24,7 +24,7 @@ private:
   // What one use of an activation adds to its gradient.
   struct Contribution {
     mlir::Value gradient;
-    mlir::Operation *user;
+    bool ofContraction; // the use; the op itself may be gone
   };
 
   llvm::LogicalResult visit(mlir::Operation *op);

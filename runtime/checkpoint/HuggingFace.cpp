@@ -66,7 +66,8 @@ static absl::Status addSlices(const std::vector<const Parameter *> &parts, const
   for (int64_t row = 0; row < outer; ++row)
     for (const Slice &slice : slices) {
       uint64_t bytes = uint64_t(slice.size * inner) * 4;
-      tensor.pieces.push_back({address(*slice.parameter) + uint64_t(row) * bytes, bytes});
+      const std::byte *first = address(*slice.parameter);
+      tensor.pieces.push_back({first ? first + uint64_t(row) * bytes : nullptr, bytes});
     }
   return absl::OkStatus();
 }
