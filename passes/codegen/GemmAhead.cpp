@@ -54,7 +54,11 @@ SmallVector<GemmEmitter::Stream> GemmEmitter::streamsAhead(const Tile &tile, Val
   }
   if (epilogue && epilogue->readsElements())
     streams.push_back(vectorsAhead(tile, step, isLast(step), [this](Val element) { epilogue->prefetch(element); }));
-  // Stores wait for their lines in order, and the next chains wait behind them for room.
+  // Stores wait for their lines in order, and the next chains wait behind them for room. A small C is near; there the
+  // instructions would cost registers that the chains of short steps need.
+  constexpr int64_t kNearBytes = 256 << 10;
+  if (spec.m * spec.n * 4 <= kNearBytes)
+    return streams;
   if (epilogue)
     streams.push_back(
         vectorsAhead(tile, step, isLast(step), [this](Val element) { epilogue->prefetchResults(element); }));
