@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kLanes = 16;
 constexpr int64_t kMostRows = 1024, kMostColumns = 384; // of a block of C
-constexpr int64_t kMostColumnsOfStep =
-    768; // where panels take turns and no chain rests: beside the left operand L2 holds few values
+// Where panels take turns and no chain rests: beside the left operand L2 holds few values.
+constexpr int64_t kMostColumnsOfStep = 768;
 constexpr int64_t kMostPendingBytes = 4 << 20;
 
 struct Tile {
