@@ -404,6 +404,9 @@ void addToBins(P &p, typename P::F square, const typename P::F (&constants)[kNor
   }
 }
 
+// Parts of lhs and of rhs (h, m, l: 0, 1, 2), in the order in which their products are added.
+inline constexpr std::array<std::array<int, 2>, 6> kSplitProducts = {{{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}}};
+
 // What a token's loss adds to the loss of an evaluation, on fp64 policies: its nearest multiple of 2^-24. Sums of those
 // below 2^29 are exact, hence the same in any order.
 template <class P> typename P::F evalTerm(P &p, typename P::F loss) {

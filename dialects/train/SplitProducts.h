@@ -8,9 +8,6 @@
 
 namespace recipe::train {
 
-// Parts of lhs and of rhs (h, m, l: 0, 1, 2), in the order in which their products are added.
-inline constexpr std::array<std::array<int, 2>, 6> kSplitProducts = {{{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}}};
-
 template <class P> using Parts = std::array<std::vector<typename P::F>, 3>;
 
 // The parts of a rows x columns matrix at(row, column), each row by row.

@@ -28,13 +28,11 @@ Val roundToBF16(KernelBuilder &b, Val lanes) {
 }
 
 std::array<Val, 3> partsOfF32(KernelBuilder &b, Val lanes) {
-  auto upperHalf = [&](Val bits) { return b.ir().CreateAnd(bits, b.splat(b.i32(0xffff0000))); };
-  auto bitsOf = [&](Val value) { return b.ir().CreateBitCast(value, words(b)); };
-  auto rounded = [&](Val value) { return upperHalf(b.ir().CreateAdd(bitsOf(value), b.splat(b.i32(0x8000)))); };
-  auto without = [&](Val value, Val part) { return b.sub(value, b.ir().CreateBitCast(part, lanes->getType())); };
-  Val high = rounded(lanes), rest = without(lanes, high);
-  Val middle = rounded(rest), last = without(rest, middle);
-  return {high, middle, upperHalf(bitsOf(last))};
+  EmitPolicy policy(b);
+  std::array<Val, 3> parts = train::bf16PartsOf(policy, lanes);
+  for (Val &part : parts)
+    part = b.ir().CreateBitCast(part, words(b));
+  return parts;
 }
 
 Val loadBF16Lanes(KernelBuilder &b, Address from, Val mask) {

@@ -1,5 +1,6 @@
 // Values in tile registers: 0 to 3 hold 32 x 32 of them, 4 and 5 the left operand's rows, 6 and 7 the right one's
 // columns.
+#include "dialects/train/Formulas.h"
 #include "passes/codegen/GemmAmx.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include <functional>
@@ -132,20 +133,18 @@ void GemmAmxEmitter::prefetchNext(const Tile &tile, Val k) {
   }
 }
 
+static constexpr std::array<std::array<int, 2>, 1> kWhole = {{{0, 0}}};
+
 // Parts: each step of the way changes one side, so that 14 loads serve 24 products.
 void GemmAmxEmitter::addBlock(Address rows, Address columns) {
   Val stride = b.i64(4 * kSide);
   auto multiplyAdd = [&](int value, int leftTile, int rightTile) {
     b.ir().CreateIntrinsic(Intrinsic::x86_tdpbf16ps, {}, {number(b, value), number(b, leftTile), number(b, rightTile)});
   };
-  struct Product {
-    int64_t left, right; // parts: 0 the highest
-  };
-  static constexpr Product kWhole[] = {{0, 0}}, kSplit[] = {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}};
-  Product loaded{-1, -1};
-  for (Product product : isSplit() ? ArrayRef(kSplit) : ArrayRef(kWhole)) {
-    Address left = b.at(rows, product.left * kPartBytes, 1), right = b.at(columns, product.right * kPartBytes, 1);
-    bool loadsLeft = product.left != loaded.left, loadsRight = product.right != loaded.right;
+  std::array<int, 2> loaded{-1, -1};
+  for (auto [leftPart, rightPart] : isSplit() ? ArrayRef(train::kSplitProducts) : ArrayRef(kWhole)) {
+    Address left = b.at(rows, leftPart * kPartBytes, 1), right = b.at(columns, rightPart * kPartBytes, 1);
+    bool loadsLeft = leftPart != loaded[0], loadsRight = rightPart != loaded[1];
     if (loadsLeft)
       load(4, left, stride);
     if (loadsRight)
@@ -158,7 +157,7 @@ void GemmAmxEmitter::addBlock(Address rows, Address columns) {
       load(5, b.at(left, kTileBytes, 1), stride);
     multiplyAdd(2, 5, 6);
     multiplyAdd(3, 5, 7);
-    loaded = product;
+    loaded = {leftPart, rightPart};
   }
   // Sapphire Rapids: a tile store before which 130 products or more ran without one takes 800 cycles. This one is for
   // nothing.
