@@ -115,17 +115,16 @@ bool parse(const KernelCase &c, RegionModule &result) {
   return true;
 }
 
-// The kernel of launch i has the symbol "k<i>".
-bool selectAndCompile(RegionModule &unit, const step::TargetInfo &target, select::KernelPlan &plan,
-                      std::string &object) {
+// The kernels of the region's launches; that of launch i has the symbol `symbol` and i.
+bool addKernels(RegionModule &unit, const step::TargetInfo &target, const std::string &symbol, select::KernelPlan &plan,
+                SmallVectorImpl<step::KernelOp> &kernels) {
   if (failed(select::planRegion(unit.kernel, target, plan))) {
     ADD_FAILURE() << "no kernel rule for the region";
     return false;
   }
   OpBuilder builder(unit.module->getBodyRegion());
-  SmallVector<step::KernelOp> kernels;
   for (auto [i, launch] : llvm::enumerate(plan.launches)) {
-    auto kernel = step::KernelOp::create(builder, unit.kernel.getLoc(), "k" + std::to_string(i), launch.family,
+    auto kernel = step::KernelOp::create(builder, unit.kernel.getLoc(), symbol + std::to_string(i), launch.family,
                                          builder.getDictionaryAttr(launch.spec));
     if (launch.keepsRegion) {
       IRMapping mapping;
@@ -133,6 +132,10 @@ bool selectAndCompile(RegionModule &unit, const step::TargetInfo &target, select
     }
     kernels.push_back(kernel);
   }
+  return true;
+}
+
+bool compile(ArrayRef<step::KernelOp> kernels, const step::TargetInfo &target, std::string &object) {
   llvm::Expected<std::string> compiled = cpu::compileKernels(kernels, target, 2);
   if (!compiled) {
     ADD_FAILURE() << llvm::toString(compiled.takeError());
@@ -140,6 +143,12 @@ bool selectAndCompile(RegionModule &unit, const step::TargetInfo &target, select
   }
   object = std::move(*compiled);
   return true;
+}
+
+bool selectAndCompile(RegionModule &unit, const step::TargetInfo &target, select::KernelPlan &plan,
+                      std::string &object) {
+  SmallVector<step::KernelOp> kernels;
+  return addKernels(unit, target, "k", plan, kernels) && compile(kernels, target, object);
 }
 
 //===- Running --------------------------------------------------------------------------------------------------===//
@@ -361,6 +370,25 @@ void expectCompiles(const KernelCase &kernelCase, const step::TargetInfo &target
   std::string bytes;
   if (parse(kernelCase, unit))
     selectAndCompile(unit, target, plan, bytes);
+}
+
+std::string compileTogether(ArrayRef<KernelCase> cases, const step::TargetInfo &target) {
+  std::list<RegionModule> units;
+  SmallVector<step::KernelOp> distinct;
+  for (const KernelCase &each : cases) {
+    select::KernelPlan plan;
+    SmallVector<step::KernelOp> kernels;
+    if (!parse(each, units.emplace_back()) || !addKernels(units.back(), target, each.name + ".", plan, kernels))
+      return "";
+    size_t first = distinct.size();
+    for (step::KernelOp kernel : kernels)
+      if (llvm::none_of(ArrayRef(distinct).drop_front(first), [&](step::KernelOp other) {
+            return other.getFamily() == kernel.getFamily() && other.getSpec() == kernel.getSpec();
+          }))
+        distinct.push_back(kernel);
+  }
+  std::string bytes;
+  return compile(distinct, target, bytes) ? bytes : "";
 }
 
 } // namespace recipe::test

@@ -7,6 +7,7 @@
 
 #include "dialects/step/TargetInfo.h"
 #include "dialects/train/Reference.h"
+#include "llvm/ADT/ArrayRef.h"
 #include <functional>
 #include <gtest/gtest.h>
 #include <random>
@@ -64,6 +65,10 @@ int64_t specOf(const KernelCase &kernelCase, const step::TargetInfo &target, con
 
 // The op's kernels compile for the target; they are not run.
 void expectCompiles(const KernelCase &kernelCase, const step::TargetInfo &target);
+
+// The kernels of all cases in one ELF shared object: that of a case's launch i has the symbol NAME.i; launches of equal
+// kernels share the first one's. Empty where the test has failed. No case may be a region of elementwise ops only.
+std::string compileTogether(llvm::ArrayRef<KernelCase> cases, const step::TargetInfo &target);
 
 } // namespace recipe::test
 #endif

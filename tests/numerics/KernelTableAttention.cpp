@@ -7,11 +7,7 @@ using namespace recipe;
 namespace recipe::test {
 
 namespace {
-struct Shape {
-  const char *name;
-  int64_t samples, positions, heads, kvHeads, size;
-  double dropout;
-};
+using Shape = AttentionShape;
 
 std::string tensor(int64_t a, int64_t b, int64_t c, const std::string &type) {
   return std::to_string(a) + "x" + std::to_string(b) + "x" + std::to_string(c) + "x" + type;
@@ -29,8 +25,10 @@ void stepScalars(rcp_step_params_v1 &params) {
   params.first_sample = 3;
 }
 
-// Forward and backward; `more`: attributes of bf16 operands.
-void addCases(const Shape &s, const std::string &type, const std::string &more, std::vector<KernelCase> &cases) {
+} // namespace
+
+void addAttention(std::vector<KernelCase> &cases, const AttentionShape &s, const std::string &type,
+                  const std::string &more) {
   auto heads = [&](int64_t count, const std::string &type) {
     return tensor(s.samples, s.positions, count * s.size, type);
   };
@@ -50,7 +48,6 @@ void addCases(const Shape &s, const std::string &type, const std::string &more, 
                    {queries, keys, keys},
                    stepScalars});
 }
-} // namespace
 
 std::vector<KernelCase> attentionCases() {
   const Shape shapes[] = {
@@ -63,7 +60,7 @@ std::vector<KernelCase> attentionCases() {
   };
   std::vector<KernelCase> cases;
   for (const Shape &s : shapes)
-    addCases(s, "f32", "", cases);
+    addAttention(cases, s, "f32", "");
   return cases;
 }
 
@@ -77,7 +74,7 @@ static constexpr Shape kBF16Shapes[] = {
 std::vector<KernelCase> bf16AttentionCases() {
   std::vector<KernelCase> cases;
   for (const Shape &s : kBF16Shapes)
-    addCases(s, "bf16", "", cases);
+    addAttention(cases, s, "bf16", "");
   return cases;
 }
 
@@ -85,10 +82,10 @@ std::vector<KernelCase> bf16AttentionCases() {
 std::vector<KernelCase> blocksAttentionCases() {
   std::vector<KernelCase> cases;
   for (const Shape &s : kBF16Shapes)
-    addCases(s, "bf16", ", bf16_order = #train<bf16_order blocks>", cases);
+    addAttention(cases, s, "bf16", ", bf16_order = #train<bf16_order blocks>");
   for (const Shape &s : {Shape{"GroupOfFive", 1, 14, 5, 1, 4, 0.2}, Shape{"GroupOfSix", 2, 162, 12, 2, 34, 0},
                          Shape{"WholeChunks", 1, 256, 1, 1, 64, 0.1}})
-    addCases(s, "bf16", ", bf16_order = #train<bf16_order blocks>", cases);
+    addAttention(cases, s, "bf16", ", bf16_order = #train<bf16_order blocks>");
   return cases;
 }
 

@@ -6,9 +6,9 @@
 
 namespace recipe::test {
 
-namespace {
-
 using train::SegmentList;
+
+namespace {
 
 std::string list(llvm::ArrayRef<int64_t> numbers, llvm::StringRef between) {
   std::string text;
@@ -16,9 +16,6 @@ std::string list(llvm::ArrayRef<int64_t> numbers, llvm::StringRef between) {
     text += (i ? between.str() : "") + std::to_string(numbers[i]);
   return text;
 }
-
-// How products take their terms.
-enum class Terms { F32, Pairs, Blocks, Split };
 
 const char *typeOf(Terms terms) { return terms == Terms::Pairs || terms == Terms::Blocks ? "bf16" : "f32"; }
 
@@ -32,17 +29,7 @@ std::string prefixOf(Terms terms) {
   return terms == Terms::Pairs ? "bf16" : terms == Terms::Blocks ? "blocks" : terms == Terms::Split ? "split" : "";
 }
 
-// Operand types of one pair; `tokens` are the leading dimensions, which form tn contracts.
-struct Contraction {
-  std::string form;
-  std::vector<int64_t> tokens;       // product: m of nn and nt, k of tn
-  int64_t rows;                      // m of tn
-  int64_t columns;                   // n
-  std::vector<int64_t> k;            // of each pair, nn and nt
-  std::vector<SegmentList> segments; // of each pair
-  bool accumulate = false;
-  Terms terms = Terms::F32;
-};
+} // namespace
 
 KernelCase caseOf(const std::string &name, const Contraction &c) {
   KernelCase result{name, "train.contract", "", {}, {}};
@@ -69,6 +56,8 @@ KernelCase caseOf(const std::string &name, const Contraction &c) {
                        (c.accumulate ? "1>" : "0>");
   return result;
 }
+
+namespace {
 
 void addProducts(std::vector<KernelCase> &cases, Terms terms) {
   auto add = [&](const std::string &name, Contraction contraction) {
@@ -240,12 +229,7 @@ void addExtremes(std::vector<KernelCase> &cases) {
     }
 }
 
-struct LossSize {
-  int64_t samples, positions, channels, vocabulary, nodes;
-  bool accumulate = false;
-  double invalid = 0.3;
-  Terms terms = Terms::F32;
-};
+} // namespace
 
 void addLoss(std::vector<KernelCase> &cases, const LossSize &s) {
   std::string name = list({s.samples, s.positions, s.channels, s.vocabulary}, "x") + "p" + std::to_string(s.nodes) +
@@ -268,8 +252,6 @@ void addLoss(std::vector<KernelCase> &cases, const LossSize &s) {
                    operands,
                    {"8xf32", "8xf32", x + "f32", weight + "f32"}});
 }
-
-} // namespace
 
 std::vector<KernelCase> contractCases() {
   std::vector<KernelCase> cases;

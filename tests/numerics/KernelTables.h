@@ -2,9 +2,47 @@
 #ifndef TESTS_NUMERICS_KERNELTABLES_H
 #define TESTS_NUMERICS_KERNELTABLES_H
 
+#include "dialects/train/Segments.h"
 #include "tests/numerics/KernelHarness.h"
 
 namespace recipe::test {
+
+// How products take their terms.
+enum class Terms { F32, Pairs, Blocks, Split };
+
+// Operand types of one pair; `tokens` are the leading dimensions, which form tn contracts.
+struct Contraction {
+  std::string form;
+  std::vector<int64_t> tokens;              // product: m of nn and nt, k of tn
+  int64_t rows;                             // m of tn
+  int64_t columns;                          // n
+  std::vector<int64_t> k;                   // of each pair, nn and nt
+  std::vector<train::SegmentList> segments; // of each pair
+  bool accumulate = false;
+  Terms terms = Terms::F32;
+};
+
+KernelCase caseOf(const std::string &name, const Contraction &contraction);
+
+struct LossSize {
+  int64_t samples, positions, channels, vocabulary, nodes;
+  bool accumulate = false;
+  double invalid = 0.3;
+  Terms terms = Terms::F32;
+};
+
+// Its forms and its gradient.
+void addLoss(std::vector<KernelCase> &cases, const LossSize &size);
+
+struct AttentionShape {
+  const char *name;
+  int64_t samples, positions, heads, kvHeads, size;
+  double dropout;
+};
+
+// Forward and backward; `more`: attributes of bf16 operands.
+void addAttention(std::vector<KernelCase> &cases, const AttentionShape &shape, const std::string &type,
+                  const std::string &more);
 
 std::vector<KernelCase> elementwiseCases();
 std::vector<KernelCase> rowCases();
