@@ -77,6 +77,42 @@ struct GemmStepEnd {
   }
 };
 
+// How segments become steps, for the steps themselves and for their numbers alone.
+namespace gemm_steps {
+
+// The last segment that has terms in any pair.
+inline int64_t lastWithTerms(llvm::ArrayRef<int64_t> segments, int64_t pairs) {
+  int64_t last = 0;
+  for (size_t i = 0; i < segments.size(); i += 2)
+    if (segments[i] != segments[i + 1])
+      last = int64_t(i) / (2 * pairs);
+  return last;
+}
+
+// Of `count` segments. A binary counter: the one bits of `segment` are the pending subtrees, the trailing ones are
+// complete. The last segment takes all; what is right of it is empty.
+inline GemmStepEnd endOfSegment(int64_t segment, int64_t last, int64_t count) {
+  int64_t trailingOnes = llvm::countr_one(uint64_t(segment));
+  bool takesAll = segment == last;
+  return {takesAll ? segment : (int64_t(1) << trailingOnes) - 1, takesAll ? (count - 1) & ~segment : 0,
+          takesAll ? GemmStepEnd::kToResult : trailingOnes};
+}
+
+// Where units must end after `begin`: at the end of all, where those from `begin` on end with each sample by
+// themselves.
+inline int64_t endOfSample(GemmOperands operands, int64_t sample, int64_t begin, int64_t end) {
+  int64_t unit = termsOfUnit(operands);
+  return sample == 0 || (sample % unit == 0 && begin % unit == 0) ? end : std::min(end, (begin / sample + 1) * sample);
+}
+
+// Steps of a range of that length.
+inline int64_t partsOf(GemmOperands operands, int64_t length, int64_t kBlock) {
+  return llvm::divideCeil(packedRows(operands, length),
+                          areTiles(operands) ? std::min(kBlock, kGemmAmxStepRows) : kBlock);
+}
+
+} // namespace gemm_steps
+
 class GemmSteps {
 public:
   // `segments`: [segment][pair][begin, end], a power of two of segments. At most `kBlock` rows are packed at once.
@@ -110,11 +146,6 @@ public:
   int64_t levels() const { return int64_t(crossing.size()); }
   int64_t crossingLevels() const { return llvm::count(crossing, true); }
   bool oneStepEach() const { return groups.size() == steps.size() + 1; } // group
-  // Bytes for the pending levels of a block of `tiles` tiles of `tileFloats`: first those of the `inner` tiles that
-  // take a step one after the other.
-  int64_t pendingBytes(int64_t tiles, int64_t tileFloats, int64_t inner = 1) const {
-    return 4 * tileFloats * (inner * (levels() - crossingLevels()) + tiles * crossingLevels());
-  }
 
 private:
   GemmOperands operands;
@@ -122,39 +153,26 @@ private:
   static constexpr int64_t kRests = -2; // while the number of pending levels is unknown
 
   void addSubtree(llvm::ArrayRef<int64_t> segments, int64_t pairs, int64_t kBlock, bool accumulator) {
-    int64_t count = int64_t(segments.size()) / (2 * pairs), last = lastWithTerms(segments, pairs);
+    int64_t count = int64_t(segments.size()) / (2 * pairs), last = gemm_steps::lastWithTerms(segments, pairs);
     for (int64_t segment = 0; segment <= last; ++segment) {
       size_t first = steps.size();
       for (int64_t pair = 0; pair < pairs; ++pair) {
         const int64_t *range = &segments[size_t(2 * (segment * pairs + pair))];
         for (int64_t begin = range[0], end; begin < range[1]; begin = end) {
-          end = endOfSample(begin, range[1]);
+          end = gemm_steps::endOfSample(operands, sample, begin, range[1]);
           cut(pair, begin, end, kBlock);
         }
       }
       if (steps.size() == first) // an empty segment is +0.0
         steps.push_back({0, 0, 0, 0});
       steps[first].start = accumulator ? GemmStep::Accumulator : GemmStep::Zero;
-      // A binary counter: the one bits of `segment` are the pending subtrees, the trailing ones are complete. The last
-      // segment takes all; what is right of it is empty.
-      int64_t trailingOnes = llvm::countr_one(uint64_t(segment));
-      bool takesAll = segment == last;
-      GemmStepEnd end{takesAll ? segment : (int64_t(1) << trailingOnes) - 1, takesAll ? (count - 1) & ~segment : 0,
-                      takesAll ? GemmStepEnd::kToResult : trailingOnes};
+      GemmStepEnd end = gemm_steps::endOfSegment(segment, last, count);
       pendingLevels = std::max(pendingLevels, end.target + 1);
       for (size_t step = first; step + 1 < steps.size(); ++step)
         steps[step].end = numberOf({0, 0, kRests});
       steps.back().end = numberOf(end);
-      steps.back().finishes = takesAll;
+      steps.back().finishes = segment == last;
     }
-  }
-
-  static int64_t lastWithTerms(llvm::ArrayRef<int64_t> segments, int64_t pairs) {
-    int64_t last = 0;
-    for (size_t i = 0; i < segments.size(); i += 2)
-      if (segments[i] != segments[i + 1])
-        last = int64_t(i) / (2 * pairs);
-    return last;
   }
 
   int64_t numberOf(const GemmStepEnd &end) {
@@ -164,19 +182,10 @@ private:
     return found - ends.begin();
   }
 
-  // Where units must end after `begin`: at the end of all, where those from `begin` on end with each sample by
-  // themselves.
-  int64_t endOfSample(int64_t begin, int64_t end) const {
-    int64_t unit = termsOfUnit(operands);
-    return sample == 0 || (sample % unit == 0 && begin % unit == 0) ? end
-                                                                    : std::min(end, (begin / sample + 1) * sample);
-  }
-
   // Into steps as equal as they can be; units stay together.
   void cut(int64_t pair, int64_t begin, int64_t end, int64_t kBlock) {
     int64_t length = end - begin, unit = termsOfUnit(operands), units = llvm::divideCeil(length, unit);
-    int64_t most = areTiles(operands) ? std::min(kBlock, kGemmAmxStepRows) : kBlock;
-    int64_t parts = llvm::divideCeil(packedRows(operands, length), most);
+    int64_t parts = gemm_steps::partsOf(operands, length, kBlock);
     for (int64_t part = 0; part < parts; ++part) {
       int64_t lo = unit * (units * part / parts), hi = std::min(unit * (units * (part + 1) / parts), length);
       steps.push_back({pair, begin + lo, hi - lo, packedRows(operands, hi - lo)});

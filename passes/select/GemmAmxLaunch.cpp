@@ -1,6 +1,6 @@
 // The launch of one gemm_amx kernel (passes/codegen/GemmAmx.h).
 #include "mlir/IR/Builders.h"
-#include "passes/GemmSteps.h"
+#include "passes/GemmStepCounts.h"
 #include "passes/select/GemmLaunch.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
@@ -29,13 +29,13 @@ int64_t totalBlocks(const GemmShape &shape) {
   return std::max<int64_t>(blocks, 1);
 }
 
-GemmSteps stepsOf(const GemmShape &shape, const Blocking &blocking) {
-  return {shape.segments, int64_t(shape.k.size()), blocking.kBlock, shape.accumulator, operandsOf(shape), shape.sample};
+GemmStepCounts stepsOf(const GemmShape &shape, const Blocking &blocking) {
+  return {shape.segments, int64_t(shape.k.size()), blocking.kBlock, operandsOf(shape), shape.sample};
 }
 
 int64_t valuesOf(const Blocking &blocking) { return blocking.rows / kExtent * (blocking.columns / kExtent); }
 
-int64_t pendingBytes(const GemmSteps &steps, const Blocking &blocking) {
+int64_t pendingBytes(const GemmStepCounts &steps, const Blocking &blocking) {
   return steps.pendingBytes(valuesOf(blocking), kExtent * kExtent, blocking.columns / kExtent);
 }
 
@@ -58,7 +58,7 @@ struct Costs {
 double groupTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
   constexpr double kStart = 5000, kMerge = 250, kResult = 400, kRest = 200;
   const Costs costs = shape.bf16 ? Costs{85, 450, 550, 600, 1200} : Costs{420, 2800, 2700, 2800, 2000};
-  GemmSteps steps = stepsOf(shape, blocking);
+  GemmStepCounts steps = stepsOf(shape, blocking);
   double blocks = double(totalBlocks(shape)), values = double(valuesOf(blocking));
   int64_t rowSets = blocking.rows / kExtent, panels = blocking.columns / kExtent;
   int64_t resident = panelsBytes(shape, blocking) + rowsBytes(shape, blocking);
@@ -66,8 +66,8 @@ double groupTime(const GemmShape &shape, const Blocking &blocking, const step::T
   double perRow = shape.form == train::ContractForm::TN ? costs.transpose : costs.copy;
   double perColumn = shape.form == train::ContractForm::NT ? costs.transpose : costs.interleave;
   int64_t segments = int64_t(shape.segments.size() / (2 * shape.k.size()));
-  double ends = double(segments), groups = double(steps.groups.size() - 1);
-  double moves = (double(steps.steps.size()) - ends) * kRest + (ends - 1) * kMerge;
+  double ends = double(segments), groups = double(steps.groups);
+  double moves = (double(steps.steps) - ends) * kRest + (ends - 1) * kMerge;
   if (!staysNear && steps.crossingLevels() > 0)
     moves += (groups - 1) * costs.far;
   return blocks * (values * costs.multiply + double(rowSets) * perRow + double(panels) * perColumn) +
@@ -85,12 +85,11 @@ double launchTime(const GemmShape &shape, const Blocking &blocking, const step::
 
 SmallVector<int64_t> evenSizes(int64_t extent, int64_t most) {
   SmallVector<int64_t> found;
-  for (int64_t count = llvm::divideCeil(extent, most);; ++count) {
-    int64_t size = llvm::alignTo(llvm::divideCeil(extent, count), kExtent);
-    if (found.empty() || size != found.back())
-      found.push_back(size);
-    if (size <= 2 * kExtent)
+  for (int64_t count = llvm::divideCeil(extent, most);;) {
+    found.push_back(int64_t(llvm::alignTo(llvm::divideCeil(extent, count), kExtent)));
+    if (found.back() <= 2 * kExtent)
       return found;
+    count = llvm::divideCeil(extent, found.back() - kExtent); // the next smaller one
   }
 }
 

@@ -1,6 +1,6 @@
 #include "passes/select/GemmLaunch.h"
 #include "mlir/IR/Builders.h"
-#include "passes/GemmSteps.h"
+#include "passes/GemmStepCounts.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <numeric>
@@ -90,14 +90,13 @@ int64_t chooseKBlock(const GemmShape &shape, int64_t columns, const step::Target
   return std::min(rows, std::clamp<int64_t>(fits, 128, most) / 8 * 8);
 }
 
-GemmSteps stepsOf(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
-  return GemmSteps(shape.segments, int64_t(shape.k.size()), blocking.kBlock, shape.accumulator,
-                   operandsOf(shape, target), 0, shape.subtrees);
+GemmStepCounts stepsOf(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
+  return {shape.segments, int64_t(shape.k.size()), blocking.kBlock, operandsOf(shape, target), 0, shape.subtrees};
 }
 
 int64_t pendingBytes(const GemmShape &shape, const Tile &tile, const Blocking &blocking,
                      const step::TargetInfo &target) {
-  GemmSteps steps = stepsOf(shape, blocking, target);
+  GemmStepCounts steps = stepsOf(shape, blocking, target);
   return steps.pendingBytes(blocking.rows / tile.rows * (blocking.columns / tile.columns()), tile.floats());
 }
 
@@ -156,14 +155,16 @@ double launchTime(const GemmShape &shape, const Blocking &blocking, const step::
 
 // Blocks that divide C as evenly as they can; of these the one that takes the least time, the first of equals.
 Blocking chooseBlocking(const GemmShape &shape, const Tile &tile, const step::TargetInfo &target) {
+  // From each size to the next smaller one, however many counts of blocks have the same.
   auto sizes = [](int64_t extent, int64_t unit, int64_t least, int64_t most) {
     SmallVector<int64_t> found;
-    for (int64_t count = llvm::divideCeil(extent, most);; ++count) {
+    for (int64_t count = llvm::divideCeil(extent, most);;) {
       int64_t size = llvm::alignTo(llvm::divideCeil(extent, count), unit);
-      if (found.empty() || (size != found.back() && size >= least))
+      if (found.empty() || size >= least)
         found.push_back(size);
       if (size <= least)
         return found;
+      count = llvm::divideCeil(extent, size - unit);
     }
   };
   Blocking best;
