@@ -39,6 +39,7 @@ struct Options {
   int64_t ranks = 1;                    // that the recipe names; the step may run on others too
   int64_t budget = 0;                   // bytes of one rank; 0: any
   unsigned threads = 1;                 // of the compiler
+  bool evaluatesTables = true;          // else constants have no values, and sizes are all that is known of a step
 
   std::string stopAfter;              // a phase; empty: all run
   std::string dumpFolder;             // takes the IR after each phase; empty: none

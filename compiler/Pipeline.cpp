@@ -119,7 +119,9 @@ Outcome fuse(Compilation &c) {
 }
 Outcome foldCollectives(Compilation &c) { return runPass(c, createFoldCollectivesPass()); }
 Outcome selectKernels(Compilation &c) { return runPass(c, createSelectKernelsPass(c.options.target)); }
-Outcome planArena(Compilation &c) { return runPass(c, createPlanArenaPass({c.options.target.maxThreads})); }
+Outcome planArena(Compilation &c) {
+  return runPass(c, createPlanArenaPass({c.options.target.maxThreads, c.options.evaluatesTables}));
+}
 
 Outcome budget(Compilation &c) {
   auto arena = *c.module->getOps<step::ArenaOp>().begin();

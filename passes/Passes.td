@@ -133,7 +133,9 @@ def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::recipe::step::StepDialect"];
   let options = [
-    Option<"maxThreads", "max-threads", "int64_t", "16", "threads that scratch exists for">];
+    Option<"maxThreads", "max-threads", "int64_t", "16", "threads that scratch exists for">,
+    Option<"evaluatesTables", "evaluates-tables", "bool", "true",
+           "tables become constants with their values; else these have places only, and the step cannot run">];
 }
 
 def ShardPass : Pass<"shard", "::mlir::ModuleOp"> {

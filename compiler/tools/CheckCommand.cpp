@@ -11,8 +11,9 @@ int checkCommand(const CheckRequest &request) {
   if (!session)
     return kUserError;
   Compilation &compilation = *session->compilation;
-  // Everything is known before code is generated.
+  // Everything is known before code is generated, and without the values of constants.
   compilation.options.stopAfter = "budget";
+  compilation.options.evaluatesTables = false;
   if (int code = runPipeline(*session))
     return code;
   abi::Step step;

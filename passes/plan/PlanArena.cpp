@@ -187,7 +187,7 @@ private:
     if (failed(facts) || failed(checkReady(module)))
       return failure();
     Buffers buffers(module);
-    FailureOr<Residents> residents = placeResidents(module, *facts, buffers);
+    FailureOr<Residents> residents = placeResidents(module, *facts, evaluatesTables, buffers);
     if (failed(residents))
       return failure();
     FailureOr<std::vector<Bundle>> bundles = bundleReductions(module, *residents, buffers);

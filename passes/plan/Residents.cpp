@@ -53,8 +53,8 @@ RankedTensorType typeOfLevel(RankedTensorType type) {
 
 class Placement {
 public:
-  Placement(ModuleOp module, const train::StepFacts &facts, Buffers &buffers)
-      : module(module), facts(facts), buffers(buffers) {}
+  Placement(ModuleOp module, const train::StepFacts &facts, bool evaluatesTables, Buffers &buffers)
+      : module(module), facts(facts), evaluatesTables(evaluatesTables), buffers(buffers) {}
 
   FailureOr<Residents> run() {
     using train::Role;
@@ -154,7 +154,7 @@ private:
           continue;
         auto key = std::make_pair(Attribute(op.getAttrDictionary()), Attribute(op.getName().getIdentifier()));
         SmallVector<int64_t> &indices = known[key];
-        if (indices.empty() && failed(evaluate(&op, known.size() - 1, indices)))
+        if (indices.empty() && failed(placeTable(&op, known.size() - 1, indices)))
           return failure();
         for (auto [result, index] : llvm::zip_equal(op.getResults(), indices)) {
           if (buffers.all[index].type != result.getType())
@@ -166,19 +166,21 @@ private:
     return success();
   }
 
-  LogicalResult evaluate(Operation *op, size_t number, SmallVector<int64_t> &indices) {
+  LogicalResult placeTable(Operation *op, size_t number, SmallVector<int64_t> &indices) {
     std::vector<train::HostTensor> results(op->getNumResults());
     train::ReferenceContext context;
     context.mode = train::ReferenceMode::Exact;
-    if (failed(cast<train::ReferenceOpInterface>(op).evaluate(context, {}, results)))
+    if (evaluatesTables && failed(cast<train::ReferenceOpInterface>(op).evaluate(context, {}, results)))
       return failure();
     for (auto [i, tensor] : llvm::enumerate(results)) {
       auto type = cast<RankedTensorType>(op->getResultTypes()[i]);
-      if (tensor.type != train::HostTensor::Type::F32 || int64_t(tensor.f32.size()) != type.getNumElements())
-        return op->emitError("a table must evaluate to f32 of its type");
       Buffer buffer = make(("const:" + op->getName().stripDialect() + Twine(number) + "." + Twine(i)).str(),
                            step::Space::State, type, kConstants, op->getLoc());
-      buffer.data = DenseElementsAttr::get(type, ArrayRef<float>(tensor.f32));
+      if (evaluatesTables) {
+        if (tensor.type != train::HostTensor::Type::F32 || int64_t(tensor.f32.size()) != type.getNumElements())
+          return op->emitError("a table must evaluate to f32 of its type");
+        buffer.data = DenseElementsAttr::get(type, ArrayRef<float>(tensor.f32));
+      }
       indices.push_back(add(std::move(buffer)));
       place(indices.back());
     }
@@ -226,6 +228,7 @@ private:
 
   ModuleOp module;
   const train::StepFacts &facts;
+  bool evaluatesTables;
   Buffers &buffers;
   Residents residents;
   llvm::StringSet<> names;
@@ -242,8 +245,9 @@ int64_t Residents::stateBytes(const Buffers &buffers, int64_t nodes) const {
   return alignTo(end, alignmentOf(0));
 }
 
-FailureOr<Residents> placeResidents(ModuleOp module, const train::StepFacts &facts, Buffers &buffers) {
-  return Placement(module, facts, buffers).run();
+FailureOr<Residents> placeResidents(ModuleOp module, const train::StepFacts &facts, bool evaluatesTables,
+                                    Buffers &buffers) {
+  return Placement(module, facts, evaluatesTables, buffers).run();
 }
 
 } // namespace recipe::plan

@@ -23,8 +23,10 @@ struct Residents {
 };
 
 // Gives every variable, input and table of the module its place, and the results of `train.read`, `train.input` and
-// tables their storage. A gradient that `@train` only writes has none where an update is one micro-batch.
-llvm::FailureOr<Residents> placeResidents(mlir::ModuleOp module, const train::StepFacts &facts, Buffers &buffers);
+// tables their storage. A gradient that `@train` only writes has none where an update is one micro-batch. Without
+// `evaluatesTables` the constants have no values.
+llvm::FailureOr<Residents> placeResidents(mlir::ModuleOp module, const train::StepFacts &facts, bool evaluatesTables,
+                                          Buffers &buffers);
 
 } // namespace recipe::plan
 #endif

@@ -2,6 +2,7 @@
 #include "tests/e2e/Workspace.h"
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 namespace recipe::test {
 
@@ -53,6 +54,37 @@ TEST(ManySegments, CodeKeepsItsSize) {
   size_t many = space.step("many.bin").objects(0).data().size();
   EXPECT_GT(few, 50000u);
   EXPECT_LT(many, few + few / 2);
+}
+
+// Sizes of blocks are not tried one by one, nor with each of K's steps, and a table of positions is not computed for
+// its size: either took 10 seconds or more.
+TEST(ManySegments, HugeConfigsAreCheckedQuickly) {
+  struct Huge {
+    const char *name, *vocabulary;
+    std::string positions;
+    const char *constants; // MiB
+  };
+  for (const Huge &huge :
+       {Huge{"vocabulary", "2147483647", "64", " 0.01 "}, {"positions", "256", "16777216", " 2048.00 "}}) {
+    Workspace space;
+    space.files().write("config.json", "{\"model_type\": \"llama\", \"hidden_size\": 32, \"intermediate_size\": 64, "
+                                       "\"num_hidden_layers\": 1, \"num_attention_heads\": 1, \"vocab_size\": " +
+                                           std::string(huge.vocabulary) +
+                                           ", \"max_position_embeddings\": " + huge.positions + "}");
+    auto cpuSeconds = [] {
+      rusage used;
+      getrusage(RUSAGE_CHILDREN, &used);
+      return double(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+             1e-6 * double(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    };
+    double before = cpuSeconds();
+    Outcome outcome =
+        space.must("recipec check llama.recipe --set model.config_path=config.json --set data.batch_size=1 "
+                   "--set data.seq_length=" +
+                   huge.positions);
+    EXPECT_LT(cpuSeconds() - before, 5) << huge.name;
+    EXPECT_NE(outcome.out.find(huge.constants), std::string::npos) << outcome.out;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
