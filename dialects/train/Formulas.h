@@ -22,7 +22,8 @@
 //
 // Names by subject:
 //   functions    maxOf roundToBF16 bf16PartsOf expOf logOf cos2PiOf sigmoidOf
-//   random       threefry2x32 (Threefry.h), dropoutKey, initKey, offsetCounter, dropoutKeep, applyDropout, normalOf
+//   random       threefry2x32 (Threefry.h), dropoutKey, initKey, offsetCounter, wordKeeps, dropoutKeep,
+//                attentionDrawStride, applyDropout, normalOf
 //   activations  geluOf geluGradOf swigluOf swigluGradOf
 //   norms        reciprocalStd layerNormOutput normXhat layerNormDx rmsNormOutput rmsNormXhat rmsNormDx
 //   rope         ropeForward ropeInverse
@@ -194,9 +195,20 @@ template <class P> Words<P> initKey(P &p, Words<P> seed, typename P::I nameHash)
   return threefry2x32(p, seed, Words<P>{nameHash, p.constantInt(0x696e6974u)});
 }
 
-// threshold = dropoutThreshold(probability).
+// Whether a word of a draw keeps its element; threshold = dropoutThreshold(probability).
+template <class P> typename P::B wordKeeps(P &p, typename P::I word, typename P::I threshold) {
+  return p.notB(p.ult(word, threshold));
+}
+
 template <class P> typename P::B dropoutKeep(P &p, Words<P> key, Words<P> element, typename P::I threshold) {
-  return p.notB(p.ult(threefry2x32(p, key, element).w0, threshold));
+  return wordKeeps(p, threefry2x32(p, key, element).w0, threshold);
+}
+
+// Of attention's weights, keys j and j + kKeysOfWord (bit 4 of j clear) of a row have the two words of one draw, with
+// the counter row number * attentionDrawStride(T) + j: different rows share none, whatever T is.
+constexpr int64_t kKeysOfWord = 16, kKeysOfDraw = 2 * kKeysOfWord;
+inline int64_t attentionDrawStride(int64_t positions) {
+  return (positions + kKeysOfDraw - 1) / kKeysOfDraw * kKeysOfDraw;
 }
 
 // A draw is kept when its word is at least this.

@@ -46,11 +46,15 @@ public:
     key = dropoutKey(p, wordsOf<P>(shape.seed), shape.dropoutId, uint32_t(shape.step));
   }
   void startRow(const AttentionShape &shape, int64_t sample, int64_t head, int64_t i) {
-    first = (((shape.firstSample + sample) * shape.heads + head) * shape.positions + i) * shape.positions;
+    uint64_t rowNumber = ((shape.firstSample + sample) * shape.heads + head) * shape.positions + i;
+    first = rowNumber * attentionDrawStride(shape.positions);
   }
   typename P::F operator()(typename P::F x, int64_t j) const {
+    if (!active)
+      return x;
     P p;
-    return active ? applyDropout(p, dropoutKeep(p, key, wordsOf<P>(first + j), threshold), x, scale) : x;
+    Words<P> draw = threefry2x32(p, key, wordsOf<P>(first + (j & ~kKeysOfWord)));
+    return applyDropout(p, wordKeeps(p, j & kKeysOfWord ? draw.w1 : draw.w0, threshold), x, scale);
   }
 
 private:

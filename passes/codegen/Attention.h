@@ -33,9 +33,11 @@ struct AttentionRows {
   void prefetch(KernelBuilder &b, int64_t size, Val row) const; // may lie beyond the tensor
 };
 
-// <16 x i1>: which attention weights the dropout draw keeps, those `lanes` elements behind (row, key) of a head [T, T].
-Val attentionKeptLanes(KernelBuilder &b, EmitPolicy &policy, int64_t heads, int64_t positions, double probability,
-                       Val sample, Val head, Val row, Val key, Val lanes);
+// The draws of attention weights of one head, `lanes` behind that of (row, key). Lane numbers, of keys key.. (a
+// multiple of 32) and key + 16..; multiples of train::attentionDrawStride, of `key` (bit 4 clear) and key + 16 in rows
+// row...
+train::Words<EmitPolicy> drawAttention(KernelBuilder &b, EmitPolicy &policy, int64_t heads, int64_t positions,
+                                       Val sample, Val head, Val row, Val key, Val lanes);
 
 class AttentionEmitter {
 public:
@@ -81,8 +83,10 @@ private:
   void scoreVectors(Val last, int64_t vectors, llvm::function_ref<void(int64_t vectors)> tile);
   void forBlockRows(Val firstRow, llvm::function_ref<void(Val rowInBlock, Val row)> body);
 
-  // <16 x i1>: which attention weights of keys firstKey.. the dropout draw keeps.
-  Val keptLanes(Val sample, Val head, Val row, Val firstKey);
+  // body(j, word, carried) for the keys of a row up to `end`, 16 at a time, with the words of their draws.
+  using DrawnBody = llvm::function_ref<Vals(Val j, Val word, ValRange carried)>;
+  Vals forDrawnKeys(Val sample, Val head, Val row, Val end, ValRange init, DrawnBody body);
+  Val kept(Val word); // <16 x i1>
 
   // AttentionForward.cpp
   struct ForwardRows {

@@ -76,7 +76,8 @@ private:
   void finishKeys(Val headInGroup, Val firstKey, Val endKey, Rows to, int64_t sums, bool scaled, int64_t pending);
   void storeMerged(Rows to, int64_t pending);
   void storeRow(Rows to, Val row, Val column, Val value);
-  Val keptLanes(Val sample, Val head, Val firstRow, Val key);
+  train::Words<EmitPolicy> drawKey(Val sample, Val head, Val firstRow, Val key);
+  Val kept(Val word); // <16 x i1>
 
   KernelBuilder &b;
   AmxTiles tiles;

@@ -157,7 +157,8 @@ void AttentionAmxEmitter::weightsOf(Val sample, Val head, Val key, Val keyInChun
       for (int i = 0; i < 4; ++i)
         for (int row = 0; row < 2; ++row)
           interleaved[half].push_back(32 * row + 8 * quarter + 4 * half + i);
-  b.forLoop(0, kTerms, 2, [&](Val pair) {
+  // word(row, half): of key pair + row, for queries half * 16..; not called without dropout.
+  auto keyPair = [&](Val pair, function_ref<Val(int64_t row, int64_t half)> word) {
     Val packed[2];
     for (int64_t row = 0; row < 2; ++row) {
       Val keyRow = b.iadd(pair, row);
@@ -173,9 +174,9 @@ void AttentionAmxEmitter::weightsOf(Val sample, Val head, Val key, Val keyInChun
         Val probability = train::attentionGradProbability(policy, score, rowMax[half], reciprocal[half]);
         Val weight = probability;
         if (drops) {
-          Val kept = keptLanes(sample, head, b.iadd(firstQuery, half * kSide), b.iadd(b.imul(key, kTerms), keyRow));
-          weight = train::applyDropout(policy, kept, probability, keepScale);
-          u = train::applyDropout(policy, kept, u, keepScale);
+          Val keeps = kept(word(row, half));
+          weight = train::applyDropout(policy, keeps, probability, keepScale);
+          u = train::applyDropout(policy, keeps, u, keepScale);
         }
         Val gradient = train::attentionGradScore(policy, probability, u, delta[half]);
         if (diagonal) {
@@ -194,6 +195,18 @@ void AttentionAmxEmitter::weightsOf(Val sample, Val head, Val key, Val keyInChun
       Val both = b.ir().CreateBitCast(b.ir().CreateShuffleVector(packed[0], packed[1], interleaved[half]), words);
       b.store(b.at(tileAt(at.scorePairs, keyInChunk, 2, b.i64(half)), b.imul(pair, 32), 1), both);
     }
+  };
+  if (!drops)
+    return b.forLoop(0, kTerms, 2, [&](Val pair) { keyPair(pair, nullptr); });
+  // Keys at the same place of the two tiles share their draws.
+  b.forLoop(0, kSide, 2, [&](Val pair) {
+    train::Words<EmitPolicy> draws[2][2];
+    for (int64_t row = 0; row < 2; ++row)
+      for (int64_t half = 0; half < 2; ++half)
+        draws[row][half] =
+            drawKey(sample, head, b.iadd(firstQuery, half * kSide), b.iadd(b.imul(key, kTerms), b.iadd(pair, row)));
+    keyPair(pair, [&](int64_t row, int64_t half) { return draws[row][half].w0; });
+    keyPair(b.iadd(pair, kSide), [&](int64_t row, int64_t half) { return draws[row][half].w1; });
   });
 }
 
@@ -306,11 +319,15 @@ void AttentionAmxEmitter::storeMerged(Rows to, int64_t pending) {
   });
 }
 
-// Whether the weights of `key` in the rows firstRow.. are kept.
-Val AttentionAmxEmitter::keptLanes(Val sample, Val head, Val firstRow, Val key) {
-  Val lanes = b.ir().CreateMul(b.laneIndex(), ConstantInt::get(b.lanesOf(b.i32Type()), uint64_t(spec.positions)));
-  return attentionKeptLanes(b, policy, spec.heads, spec.positions, spec.dropoutProbability, sample, head, firstRow, key,
-                            lanes);
+// The draws of `key`, bit 4 clear, and key + 16 in the rows firstRow...
+train::Words<EmitPolicy> AttentionAmxEmitter::drawKey(Val sample, Val head, Val firstRow, Val key) {
+  Val lanes = b.ir().CreateMul(
+      b.laneIndex(), ConstantInt::get(b.lanesOf(b.i32Type()), uint64_t(train::attentionDrawStride(spec.positions))));
+  return drawAttention(b, policy, spec.heads, spec.positions, sample, head, firstRow, key, lanes);
+}
+
+Val AttentionAmxEmitter::kept(Val word) {
+  return train::wordKeeps(policy, word, policy.constantInt(train::dropoutThreshold(spec.dropoutProbability)));
 }
 
 } // namespace recipe::codegen

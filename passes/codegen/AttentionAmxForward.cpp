@@ -128,17 +128,18 @@ void AttentionAmxEmitter::softmax(const ForwardRows &rows, function_ref<void(Val
       for (int64_t r = 0; r < atOnce; ++r) {
         Val row = b.iadd(first, r);
         Val weights[2];
+        train::Words<EmitPolicy> draw{};
+        if (drops)
+          draw = drawAttention(b, policy, spec.heads, spec.positions, rows.sample, rows.head,
+                               b.iadd(rows.firstRow, row), firstKey, b.laneIndex());
         for (int64_t half = 0; half < 2; ++half) {
           Val key = b.iadd(firstKey, half * kSide);
           Val term = train::softmaxTerm(policy, scoreLanes(row, key), maxima[size_t(r)]);
           if (diagonal)
             term = b.select(seen(b, row, half * kSide), term, b.lanes(0.0));
           sums[size_t(r)] = b.add(sums[size_t(r)], term);
-          if (drops) {
-            Val kept = attentionKeptLanes(b, policy, spec.heads, spec.positions, spec.dropoutProbability, rows.sample,
-                                          rows.head, b.iadd(rows.firstRow, row), key, b.laneIndex());
-            term = train::applyDropout(policy, kept, term, keepScale);
-          }
+          if (drops)
+            term = train::applyDropout(policy, kept(half ? draw.w1 : draw.w0), term, keepScale);
           weights[half] = term;
         }
         b.store(weightsAt(row, firstKey), packBF16(b, weights[0], weights[1]));

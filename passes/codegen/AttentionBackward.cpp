@@ -80,16 +80,22 @@ void AttentionEmitter::backwardRows(Val sample, Val head, Val firstRow, const Ba
     rows.prefetch(*this, b.iadd(row, spec.block())); // while exponentials keep the ports busy
     Address scores = b.at(part(at.scores), rowOffset), gradients = b.at(part(at.gradients), rowOffset),
             weights = b.at(part(at.weights), rowOffset);
-    b.forLanes(b.i64(0), b.iadd(row, 1), [&](Val j, Val mask) {
+    auto keys = [&](Val j, Val mask, Val word) { // 16 of them; word: null without dropout
       Val probability = train::attentionGradProbability(policy, b.loadLanes(b.at(scores, j)), rowMax, reciprocal);
       Val u = b.loadLanes(b.at(gradients, j)), weight = probability;
-      if (spec.dropout) {
-        Val kept = keptLanes(sample, head, row, j);
-        weight = train::applyDropout(policy, kept, probability, keepScale);
-        u = train::applyDropout(policy, kept, u, keepScale);
+      if (word) {
+        weight = train::applyDropout(policy, kept(word), probability, keepScale);
+        u = train::applyDropout(policy, kept(word), u, keepScale);
       }
       b.storeLanes(b.at(weights, j), productWeight(weight, mask));
       b.storeLanes(b.at(gradients, j), productWeight(train::attentionGradScore(policy, probability, u, delta), mask));
+    };
+    Val end = b.iadd(row, 1);
+    if (!spec.dropout)
+      return b.forLanes(b.i64(0), end, [&](Val j, Val mask) { keys(j, mask, nullptr); });
+    forDrawnKeys(sample, head, row, end, {}, [&](Val j, Val word, ValRange) {
+      keys(j, b.tailMask(b.isub(end, j)), word);
+      return Vals();
     });
   });
 }

@@ -94,23 +94,24 @@ void AttentionEmitter::softmaxTile(Val firstRow, const ForwardRows &rows, functi
       prefetch(b.iadd(b.iadd(firstRow, first), r));
       maxima.push_back(b.broadcast(b.at(b.at(rows.maxOut, b.iadd(firstRow, first)), r)));
     }
-    sums = b.forLoop(b.i64(0), end, b.i64(kLanes), sums, [&](Val j, ValRange carried) {
+    auto keys = [&](Val j, Val word, ValRange carried) { // 16 of them; word: null without dropout
       Vals next;
       for (int64_t r = 0; r < count; ++r) {
         Val row = b.iadd(first, r);
         Address place = b.at(b.at(part(at.scores), b.imul(row, spec.scoreStride())), j);
         Val term = train::softmaxTerm(policy, b.loadLanes(place), maxima[size_t(r)]);
-        Val weight = term;
-        if (spec.dropout) {
-          Val kept = keptLanes(rows.sample, rows.head, b.iadd(firstRow, row), j);
-          weight = train::applyDropout(policy, kept, term, keepScale);
-        }
+        Val weight = word ? train::applyDropout(policy, kept(word), term, keepScale) : term;
         weight = spec.bf16 ? roundToBF16(b, weight) : weight;
         b.storeLanes(place, weight);
         next.push_back(b.add(carried[size_t(r)], term));
       }
       return next;
-    });
+    };
+    if (spec.dropout) // one row
+      sums = forDrawnKeys(rows.sample, rows.head, b.iadd(firstRow, first), end, sums, keys);
+    else
+      sums = b.forLoop(b.i64(0), end, b.i64(kLanes), sums,
+                       [&](Val j, ValRange carried) { return keys(j, nullptr, carried); });
     for (int64_t r = 0; r < count; ++r) {
       Val rowSum = b.laneSum(sums[size_t(r)]);
       b.store(b.at(b.at(rows.sumOut, b.iadd(firstRow, first)), r), rowSum);

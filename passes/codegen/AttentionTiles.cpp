@@ -261,20 +261,35 @@ Val AttentionEmitter::lanesUpTo(Val last) {
   return b.ir().CreateICmpSLE(b.laneIndex(), b.splat(b.ir().CreateTrunc(last, b.i32Type())));
 }
 
-Val AttentionEmitter::keptLanes(Val sample, Val head, Val row, Val firstKey) {
-  return attentionKeptLanes(b, policy, spec.heads, spec.positions, spec.dropoutProbability, sample, head, row, firstKey,
-                            b.laneIndex());
+// A loop in a loop: draws and what follows them, side by side, would need more registers than AVX2 has.
+Vals AttentionEmitter::forDrawnKeys(Val sample, Val head, Val row, Val end, ValRange init, DrawnBody body) {
+  return b.forLoop(b.i64(0), end, b.i64(train::kKeysOfDraw), init, [&](Val first, ValRange before) {
+    auto draw = drawAttention(b, policy, spec.heads, spec.positions, sample, head, row, first, b.laneIndex());
+    Vals values{draw.w0, draw.w1};
+    values.append(before.begin(), before.end());
+    Val beyond = b.imin(b.iadd(first, train::kKeysOfDraw), end);
+    values = b.forLoop(first, beyond, b.i64(kLanes), values, [&](Val j, ValRange now) {
+      Vals next{now[1], now[1]};
+      next.append(body(j, now[0], now.drop_front(2)));
+      return next;
+    });
+    return Vals(values.begin() + 2, values.end());
+  });
 }
 
-Val attentionKeptLanes(KernelBuilder &b, EmitPolicy &p, int64_t heads, int64_t positions, double probability,
-                       Val sample, Val head, Val row, Val key, Val lanes) {
+Val AttentionEmitter::kept(Val word) {
+  return train::wordKeeps(policy, word, policy.constantInt(train::dropoutThreshold(spec.dropoutProbability)));
+}
+
+train::Words<EmitPolicy> drawAttention(KernelBuilder &b, EmitPolicy &p, int64_t heads, int64_t positions, Val sample,
+                                       Val head, Val row, Val key, Val lanes) {
   auto dropoutKey =
       train::dropoutKey(p, p.words(b.param(offsetof(rcp_step_params_v1, seed), b.i64Type())), p.words(b.scalar(0)).w0,
                         p.words(b.param(offsetof(rcp_step_params_v1, step), b.i64Type())).w0);
   Val globalSample = b.iadd(b.param(offsetof(rcp_step_params_v1, first_sample), b.i64Type()), sample);
   Val rowNumber = b.iadd(b.imul(b.iadd(b.imul(globalSample, heads), head), positions), row);
-  auto element = train::offsetCounter(p, p.words(b.iadd(b.imul(rowNumber, positions), key)), lanes);
-  return train::dropoutKeep(p, dropoutKey, element, p.constantInt(train::dropoutThreshold(probability)));
+  Val counter = b.iadd(b.imul(rowNumber, train::attentionDrawStride(positions)), key);
+  return train::threefry2x32(p, dropoutKey, train::offsetCounter(p, p.words(counter), lanes));
 }
 
 } // namespace recipe::codegen

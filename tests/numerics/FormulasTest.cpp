@@ -192,6 +192,48 @@ TEST_F(Formulas, dropoutKeepsItsShare) {
   }
 }
 
+// Rows are a multiple of 32 draws apart, and at least one for each key.
+TEST_F(Formulas, rowsOfAttentionShareNoDraw) {
+  for (int64_t positions : {1, 16, 31, 32, 33, 1000, 1024}) {
+    int64_t stride = attentionDrawStride(positions);
+    EXPECT_EQ(stride % 32, 0);
+    EXPECT_GE(stride, positions);
+    EXPECT_LT(stride, positions + 32);
+  }
+}
+
+// Both words of a draw are used: each keeps its share, and they keep together as often as independent ones do, as do
+// those of neighbouring draws.
+TEST_F(Formulas, wordsOfADrawAreIndependent) {
+  for (double probability : {0.1, 0.5, 0.9}) {
+    Words<ExactPolicy> key = dropoutKey(p, Words<ExactPolicy>{5, 6}, 7, 8);
+    uint32_t n = 1 << 18, threshold = dropoutThreshold(probability), first = 0, second = 0, both = 0, neighbours = 0;
+    bool before = false;
+    for (uint32_t counter = 0; counter < n; ++counter) {
+      Words<ExactPolicy> words = threefry2x32(p, key, Words<ExactPolicy>{counter, 0});
+      bool keeps0 = wordKeeps(p, words.w0, threshold), keeps1 = wordKeeps(p, words.w1, threshold);
+      first += keeps0, second += keeps1, both += keeps0 && keeps1, neighbours += keeps0 && before;
+      before = keeps1;
+    }
+    double q = 1 - probability;
+    auto expectShare = [&](uint32_t count, double share) {
+      EXPECT_NEAR(count / double(n), share, 5 * std::sqrt(share * (1 - share) / n)) << probability;
+    };
+    expectShare(first, q);
+    expectShare(second, q);
+    expectShare(both, q * q);
+    expectShare(neighbours, q * q);
+  }
+}
+
+// A word at the threshold is kept, and no probability below 1 drops all.
+TEST_F(Formulas, wordsAreKeptFromTheThresholdOn) {
+  EXPECT_TRUE(wordKeeps(p, 0u, dropoutThreshold(0)));
+  EXPECT_TRUE(wordKeeps(p, 0x80000000u, dropoutThreshold(0.5)));
+  EXPECT_FALSE(wordKeeps(p, 0x7fffffffu, dropoutThreshold(0.5)));
+  EXPECT_TRUE(wordKeeps(p, 0xffffffffu, dropoutThreshold(1)));
+}
+
 TEST_F(Formulas, emptyRangesDoNotEnterTheLoss) {
   MaxSum<ExactPolicy> empty{-INFINITY, 0.0f}, range{-3.0f, 1.5f};
   for (MaxSum<ExactPolicy> merged : {mergeMaxSum(p, empty, range), mergeMaxSum(p, range, empty)}) {

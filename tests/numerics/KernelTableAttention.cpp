@@ -9,6 +9,9 @@ namespace recipe::test {
 namespace {
 using Shape = AttentionShape;
 
+// With 70 positions and one head the draw of row 2, key 64 has the counter 2^32.
+constexpr Shape kBeyond32Bits{"DropoutBeyond32Bits", 1, 70, 1, 1, 8, 0.4, 639132};
+
 std::string tensor(int64_t a, int64_t b, int64_t c, const std::string &type) {
   return std::to_string(a) + "x" + std::to_string(b) + "x" + std::to_string(c) + "x" + type;
 }
@@ -19,10 +22,12 @@ std::string attributes(const Shape &s) {
          " : f64, dropout_id = " + (s.dropout != 0 ? "3000000019" : "0") + " : i64";
 }
 
-void stepScalars(rcp_step_params_v1 &params) {
-  params.seed = 0x123456789abcdefull;
-  params.step = 77;
-  params.first_sample = 3;
+auto stepScalars(uint64_t firstSample) {
+  return [firstSample](rcp_step_params_v1 &params) {
+    params.seed = 0x123456789abcdefull;
+    params.step = 77;
+    params.first_sample = firstSample;
+  };
 }
 
 } // namespace
@@ -40,23 +45,34 @@ void addAttention(std::vector<KernelCase> &cases, const AttentionShape &s, const
                    attributes(s) + more,
                    {{q, normal(2)}, {kv, normal(2)}, {kv}},
                    {queries, row, row},
-                   stepScalars});
+                   stepScalars(s.firstSample)});
   cases.push_back({std::string("AttentionGrad") + s.name,
                    "train.attention_grad",
                    attributes(s) + more,
                    {{q}, {q, normal(2)}, {kv, normal(2)}, {kv}, {q}, {row, uniform(2, 6)}, {row, uniform(1, 40)}},
                    {queries, keys, keys},
-                   stepScalars});
+                   stepScalars(s.firstSample)});
 }
 
 std::vector<KernelCase> attentionCases() {
   const Shape shapes[] = {
-      {"OnePosition", 1, 1, 1, 1, 1, 0},   {"TwoPositions", 1, 2, 2, 1, 3, 0},      {"OddSizes", 2, 7, 3, 3, 5, 0},
-      {"BlockEdge", 1, 24, 2, 2, 16, 0},   {"BeyondBlock", 1, 25, 2, 2, 16, 0},     {"TileEdge", 1, 49, 1, 1, 33, 0},
-      {"GroupOfTwo", 2, 31, 4, 2, 8, 0},   {"GroupOfThree", 1, 19, 3, 1, 6, 0},     {"GroupOfFive", 1, 13, 5, 1, 4, 0},
-      {"GroupOfSix", 1, 50, 12, 2, 10, 0}, {"HeadOf64", 1, 97, 2, 2, 64, 0},        {"HeadOf128", 1, 65, 2, 1, 128, 0},
-      {"Dropout", 2, 37, 4, 2, 12, 0.1},   {"DropoutHeavy", 1, 70, 2, 2, 20, 0.75}, {"LongRow", 1, 301, 1, 1, 7, 0},
+      {"OnePosition", 1, 1, 1, 1, 1, 0},
+      {"TwoPositions", 1, 2, 2, 1, 3, 0},
+      {"OddSizes", 2, 7, 3, 3, 5, 0},
+      {"BlockEdge", 1, 24, 2, 2, 16, 0},
+      {"BeyondBlock", 1, 25, 2, 2, 16, 0},
+      {"TileEdge", 1, 49, 1, 1, 33, 0},
+      {"GroupOfTwo", 2, 31, 4, 2, 8, 0},
+      {"GroupOfThree", 1, 19, 3, 1, 6, 0},
+      {"GroupOfFive", 1, 13, 5, 1, 4, 0},
+      {"GroupOfSix", 1, 50, 12, 2, 10, 0},
+      {"HeadOf64", 1, 97, 2, 2, 64, 0},
+      {"HeadOf128", 1, 65, 2, 1, 128, 0},
+      {"Dropout", 2, 37, 4, 2, 12, 0.1},
+      {"DropoutHeavy", 1, 70, 2, 2, 20, 0.75},
+      {"LongRow", 1, 301, 1, 1, 7, 0},
       {"LargeTiles", 1, 523, 1, 1, 9, 0},
+      kBeyond32Bits,
   };
   std::vector<KernelCase> cases;
   for (const Shape &s : shapes)
@@ -68,7 +84,7 @@ static constexpr Shape kBF16Shapes[] = {
     {"TwoPositions", 1, 2, 2, 1, 2, 0},  {"OddHalves", 2, 14, 3, 3, 10, 0},   {"BlockEdge", 1, 32, 2, 2, 32, 0},
     {"BeyondBlock", 1, 34, 2, 2, 16, 0}, {"TileEdge", 1, 50, 1, 1, 34, 0},    {"GroupOfThree", 1, 66, 3, 1, 6, 0},
     {"HeadOf64", 1, 98, 2, 2, 64, 0},    {"HeadOf128", 1, 130, 2, 1, 128, 0}, {"Dropout", 2, 38, 4, 2, 12, 0.1},
-    {"LongRow", 1, 302, 1, 1, 40, 0.2},  {"LargeTiles", 1, 526, 1, 1, 8, 0},
+    {"LongRow", 1, 302, 1, 1, 40, 0.2},  {"LargeTiles", 1, 526, 1, 1, 8, 0},  kBeyond32Bits,
 };
 
 std::vector<KernelCase> bf16AttentionCases() {

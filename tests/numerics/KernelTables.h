@@ -38,6 +38,7 @@ struct AttentionShape {
   const char *name;
   int64_t samples, positions, heads, kvHeads, size;
   double dropout;
+  uint64_t firstSample = 3; // of the micro-batch
 };
 
 // Forward and backward; `more`: attributes of bf16 operands.

@@ -26,10 +26,12 @@ double keepFactor(const AttentionCase &c, const rcp_step_params_v1 &params, int6
     return 1;
   using P = train::ExactPolicy;
   P p;
-  uint64_t element = (((params.first_sample + sample) * c.heads + head) * c.positions + i) * c.positions + j;
+  uint64_t row = ((params.first_sample + sample) * c.heads + head) * c.positions + i;
+  uint64_t counter = row * ((c.positions + 31) / 32 * 32) + j / 32 * 32 + j % 16; // shared with key j + 16 or j - 16
   auto key = train::dropoutKey(p, train::Words<P>{uint32_t(params.seed), uint32_t(params.seed >> 32)}, dropoutId,
                                uint32_t(params.step));
-  uint32_t word = train::threefry2x32(p, key, train::Words<P>{uint32_t(element), uint32_t(element >> 32)}).w0;
+  auto words = train::threefry2x32(p, key, train::Words<P>{uint32_t(counter), uint32_t(counter >> 32)});
+  uint32_t word = j / 16 % 2 ? words.w1 : words.w0;
   return word >= c.dropout * 4294967296.0 ? 1 / (1 - c.dropout) : 0;
 }
 
@@ -131,6 +133,35 @@ TEST(Meaning, attention) {
       }
     });
     expectMeaning(ops, inputs, {{"o", o}, {"max", max}, {"sum", sum}}, params);
+  }
+}
+
+// Bit j: key j is kept in row i; computed from docs/numerics.md with another implementation of the generator.
+// Keys 16..31 have the second words of the draws of keys 0..15, key 32 begins other draws.
+TEST(Meaning, attentionKeepsKnownKeys) {
+  constexpr int64_t positions = 40;
+  const std::pair<int64_t, uint64_t> kept[] = {{0, 0x0000000001},  {15, 0x00000052ec}, {16, 0x0000004939},
+                                               {31, 0x00cc0a2f8f}, {32, 0x018e98b792}, {39, 0x46ec1c21d3}};
+  Values inputs{{"q", zeros({1, positions, positions})}, {"k", zeros({1, positions, positions})}};
+  HostTensor identity = zeros({1, positions, positions});
+  for (int64_t j = 0; j < positions; ++j)
+    identity.f64[j * positions + j] = 1;
+  inputs["v"] = identity;
+  OpGraph ops;
+  OpBuilder &b = ops.builder;
+  auto in = [&](StringRef name) { return ops.input(name, inputs[name.str()].shape); };
+  auto rowType = ops.f32({1, 1, positions});
+  auto op =
+      train::AttentionOp::create(b, ops.loc, ops.f32(identity.shape), rowType, rowType, in("q"), in("k"), in("v"),
+                                 b.getI64IntegerAttr(1), b.getI64IntegerAttr(1), b.getF64FloatAttr(attentionScale),
+                                 b.getF64FloatAttr(0.5), b.getI64IntegerAttr(dropoutId));
+  ops.output("o", op.getResult());
+  Values results = run(ops, "forward", train::ReferenceMode::Fp64, inputs, attentionParams());
+  for (auto [i, expected] : kept) {
+    uint64_t mask = 0;
+    for (int64_t j = 0; j < positions; ++j)
+      mask |= uint64_t(at(results["o"], i * positions + j) != 0) << j;
+    EXPECT_EQ(mask, expected) << "row " << i;
   }
 }
 
