@@ -31,7 +31,8 @@ double difference(ModelRun &run, train::VariableOp parameter, const HostTensor &
     EXPECT_TRUE(succeeded(run.interpreter().run("train")));
     return run.lossSum();
   };
-  const double h = 1e-3;
+  // What the differences leave out goes with h^4; with 1e-3 it was 1.2e-5 for tied_llama's embedding under one mask.
+  const double h = 1e-4;
   double slope = (8 * (lossAt(h) - lossAt(-h)) - (lossAt(2 * h) - lossAt(-2 * h))) / (12 * h);
   EXPECT_TRUE(succeeded(run.interpreter().setVariable(parameter.getSymName(), start)));
   return slope;
