@@ -16,10 +16,6 @@
 
 namespace recipe::codegen {
 
-// Rows of K in a round of the loop over them. A line of what is ahead is asked for by each round that lies in it: by
-// each row, it took 7 % of the time.
-inline constexpr int64_t kUnrolled = 4;
-
 enum class GemmForm : int64_t { NN, NT, TN };
 
 // The specification of a kernel, as its rule wrote it (passes/select/GemmLaunch.cpp), and the steps that follow from
@@ -98,6 +94,11 @@ public:
   void emit();
 
 private:
+  // Rows of K in a round of the loop over them. A line of what is ahead is asked for by each round that lies in it: by
+  // each row, it took 7 % of the time. Cores of 256-bit vectors, which take six instructions a cycle or three beside
+  // another thread of the core, pay for each instruction that is not a product.
+  int64_t unrolled() const { return hasWideVectors() ? 4 : 8; }
+  bool hasWideVectors() const { return b.getTarget().vectorBits >= 512; }
   // Asks for what is read later, while the chains of a step run; one call in each round.
   using Stream = std::function<void(Val k)>;
   // GemmPack.cpp: fill the packing buffers.

@@ -6,16 +6,24 @@ using namespace llvm;
 
 namespace recipe::codegen {
 
-// Where the next row of tiles will read the left operand, row by row, spread over the panels of this one.
+// Where the next row of tiles will read the left operand, packed or not, row by row, spread over the panels of this
+// one.
 void GemmEmitter::addLhsAhead(const Tile &tile, Val step, SmallVectorImpl<Stream> &streams) {
   Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
   Val stride = table.lhsStride(pair);
   int64_t panels = spec.blockColumns / spec.tileColumns();
-  int64_t count = std::min<int64_t>((spec.tileRows + panels - 1) / panels, 2 * kUnrolled);
+  int64_t count = std::min<int64_t>((spec.tileRows + panels - 1) / panels, 2 * unrolled());
   for (int64_t i = 0; i < count; ++i) {
-    Val row = b.iadd(tile.row, b.iadd(b.imul(tile.panel, count), spec.tileRows + i));
-    Val first = b.iadd(b.imul(b.imin(row, b.i64(spec.m - 1)), stride), begin);
-    Address from = b.at(operand(0, pair), first, spec.operandBytes());
+    Val ahead = b.iadd(b.imul(tile.panel, count), spec.tileRows + i);
+    Address from;
+    if (spec.packsLhs) {
+      Val row = b.iadd(b.imul(tile.index, spec.tileRows), ahead);
+      from = b.at(b.at(b.scratch(spec.packedA), b.imul(row, spec.packedRowStride())),
+                  table.field(step, &GemmStep::packed));
+    } else {
+      Val row = b.imin(b.iadd(tile.row, ahead), b.i64(spec.m - 1));
+      from = b.at(operand(0, pair), b.iadd(b.imul(row, stride), begin), spec.operandBytes());
+    }
     streams.push_back([this, from](Val k) { b.prefetch(b.at(from, k)); });
   }
 }
@@ -26,7 +34,7 @@ GemmEmitter::Stream GemmEmitter::vectorsAhead(const Tile &tile, Val step, Val wa
                                               std::function<void(Val element)> ask) {
   constexpr int64_t kShift = 16;
   int64_t vectors = tile.vectors(), last = tile.rows * vectors - 1;
-  Val rows = b.imax(table.field(step, &GemmStep::rows), b.i64(kUnrolled));
+  Val rows = b.imax(table.field(step, &GemmStep::rows), b.i64(unrolled()));
   Val ofRow = b.ir().CreateUDiv(b.i64((last << kShift) / 3 * 4), rows); // vectors for a row of K, in 1/2^16
   ofRow = b.select(wanted, ofRow, b.i64(0));
   Val first = b.iadd(b.imul(tile.row, spec.n), tile.column);
@@ -39,7 +47,7 @@ GemmEmitter::Stream GemmEmitter::vectorsAhead(const Tile &tile, Val step, Val wa
 
 SmallVector<GemmEmitter::Stream> GemmEmitter::streamsAhead(const Tile &tile, Val step) {
   SmallVector<Stream> streams;
-  if (!spec.packsLhs && spec.form != GemmForm::TN)
+  if (spec.form != GemmForm::TN && (!spec.packsLhs || !hasWideVectors())) // L2 holds packed rows beside wide vectors
     addLhsAhead(tile, step, streams);
   if (spec.panelTurns) {
     addPanelAhead(tile, step, streams);

@@ -91,13 +91,13 @@ void GemmEmitter::addShareAhead(const Tile &tile, Val step, SmallVectorImpl<Stre
   int64_t linesOfRow = int64_t(bit_ceil(uint64_t(spec.blockRows / kLanes + 1)));
   int64_t tiles = spec.blockRows / spec.tileRows * (spec.blockColumns / spec.tileColumns());
   int64_t lines = (spec.kBlock + tiles - 1) / tiles * linesOfRow,
-          rounds = std::max<int64_t>(spec.kBlock / kUnrolled, 1);
+          rounds = std::max<int64_t>(spec.kBlock / unrolled(), 1);
   int64_t atOnce = (lines + rounds - 1) / rounds,
           roundsOfLine = Log2_64(uint64_t(std::max<int64_t>(rounds / lines, 1)));
   Address from = nextLhs(step, b.imul(b.iadd(numberInBlock(tile), 1), lhsShare));
   for (int64_t i = 0; i < atOnce; ++i)
     streams.push_back([=](Val k) {
-      Val line = b.iadd(b.imul(b.ir().CreateLShr(k, uint64_t(Log2_64(kUnrolled) + roundsOfLine)), atOnce), i);
+      Val line = b.iadd(b.imul(b.ir().CreateLShr(k, uint64_t(Log2_64(unrolled()) + roundsOfLine)), atOnce), i);
       Val row = b.idiv(line, linesOfRow), ofRow = b.irem(line, linesOfRow);
       b.prefetch(b.at(from, b.iadd(b.imul(row, spec.m), b.imul(ofRow, kLanes))));
     });

@@ -6,7 +6,8 @@ using namespace llvm;
 
 namespace recipe::codegen {
 
-// How far ahead of the chains the rows of a panel are fetched from L2.
+// How far ahead of the chains the rows of a panel are fetched from L2. With 256-bit vectors a row takes twice the time,
+// and the processor's own prefetching keeps up.
 static constexpr int64_t kRowsAhead = 8;
 
 // Levels of one tile first, in their order, then for each tile of the block those that cross groups.
@@ -135,9 +136,9 @@ Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
       rhs.push_back(b.loadLanes(b.at(row, v * kLanes), word, padded ? nullptr : columnMask(tile, v)));
     for (int64_t v = 0; tile.fillsPanel && v < tile.vectors(); ++v)
       b.storeLanes(b.at(b.scratch(), b.iadd(b.imul(k, spec.tileColumns()), v * kLanes)), rhs[size_t(v)]);
-    for (int64_t v = 0; v < tile.vectors(); ++v)
+    for (int64_t v = 0; hasWideVectors() && v < tile.vectors(); ++v)
       b.prefetch(b.at(b.at(row, b.imul(right.kStride, kRowsAhead)), v * kLanes));
-    for (size_t i = part; i < ahead.size(); i += size_t(kUnrolled))
+    for (size_t i = part; i < ahead.size(); i += size_t(unrolled()))
       ahead[i](k);
     Address column = b.at(left.begin, b.imul(k, left.kStride));
     for (int64_t r = 0; r < tile.rows; ++r) {
@@ -152,14 +153,14 @@ Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
   };
   Val rows = table.field(step, &GemmStep::rows);
   Val whole = readsOddEnds() ? b.idiv(table.field(step, &GemmStep::length), 2) : rows;
-  Val rounds = b.ir().CreateAnd(whole, ~uint64_t(kUnrolled - 1));
-  Vals chains = b.forLoop(b.i64(0), rounds, b.i64(kUnrolled), values, [&](Val k, ValRange carried) {
+  Val rounds = b.ir().CreateAnd(whole, ~uint64_t(unrolled() - 1));
+  Vals chains = b.forLoop(b.i64(0), rounds, b.i64(unrolled()), values, [&](Val k, ValRange carried) {
     Vals chains(carried.begin(), carried.end());
-    for (int64_t part = 0; part < kUnrolled; ++part)
+    for (int64_t part = 0; part < unrolled(); ++part)
       chains = advance(b.iadd(k, part), chains, false, size_t(part));
     return chains;
   });
-  if (readsOddEnds() || any_of(spec.steps.steps, [](const GemmStep &step) { return step.rows % kUnrolled != 0; }))
+  if (readsOddEnds() || any_of(spec.steps.steps, [this](const GemmStep &step) { return step.rows % unrolled() != 0; }))
     chains = b.forLoop(rounds, whole, b.i64(1), chains,
                        [&](Val k, ValRange carried) { return advance(k, carried, false, ahead.size()); });
   if (!readsOddEnds())

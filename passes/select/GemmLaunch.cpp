@@ -82,10 +82,13 @@ Tile chooseTile(const GemmShape &shape, const step::TargetInfo &target) {
 }
 
 // The panels of a block take at most three quarters of L2; of a long K less, where packed rows of the left operand lie
-// beside them.
+// beside them. Beside the rows of forms nn and nt a small L2 (512 KiB) holds half of that.
 int64_t chooseKBlock(const GemmShape &shape, int64_t columns, const step::TargetInfo &target) {
   constexpr int64_t kMost = 768, kMostBesideLhs = 512;
-  int64_t fits = target.l2Bytes * 3 / 4 / (4 * columns), rows = std::max<int64_t>(totalRows(shape, target), 1);
+  constexpr int64_t kSmallL2 = 512 << 10;
+  bool tn = shape.form == train::ContractForm::TN;
+  int64_t l2Bytes = target.l2Bytes <= kSmallL2 && !tn ? target.l2Bytes / 2 : target.l2Bytes;
+  int64_t fits = l2Bytes * 3 / 4 / (4 * columns), rows = std::max<int64_t>(totalRows(shape, target), 1);
   int64_t most = rows > kMost && packsLhs(shape, target) ? kMostBesideLhs : kMost;
   return std::min(rows, std::clamp<int64_t>(fits, 128, most) / 8 * 8);
 }
@@ -108,13 +111,14 @@ int64_t chooseKBlockInTurns(const GemmShape &shape, int64_t rows, const step::Ta
 }
 
 // Whether panels can take turns: each block has a whole tile, and L2 holds the next panel, as it lies in memory, until
-// its turn comes: its rows share sets where they lie multiples of some KiB apart.
+// its turn comes: its rows share sets where they lie multiples of some KiB apart. Of 256-bit vectors the tile does not
+// stay in registers then.
 bool takesTurns(const GemmShape &shape, const Tile &tile, const Blocking &blocking, const step::TargetInfo &target) {
   constexpr int64_t kBytesOfWay = 128 << 10;
   int64_t rest = shape.m % blocking.rows, distinct = kBytesOfWay / std::gcd(kBytesOfWay, shape.n * 4);
-  return shape.form == train::ContractForm::TN && !shape.bf16 && shape.subtrees == 1 && packsLhs(shape, target) &&
-         packsRhs(shape) && shape.m >= tile.rows && shape.n >= tile.columns() && (rest == 0 || rest >= tile.rows) &&
-         blocking.kBlock * kBytesOfWay <= distinct * target.l2Bytes / 2 &&
+  return isWide(target) && shape.form == train::ContractForm::TN && !shape.bf16 && shape.subtrees == 1 &&
+         packsLhs(shape, target) && packsRhs(shape) && shape.m >= tile.rows && shape.n >= tile.columns() &&
+         (rest == 0 || rest >= tile.rows) && blocking.kBlock * kBytesOfWay <= distinct * target.l2Bytes / 2 &&
          stepsOf(shape, blocking, target).oneStepEach();
 }
 
@@ -126,7 +130,7 @@ int64_t workgroupsOf(const GemmShape &shape, const Blocking &blocking) {
 // (two of 512 bits), where the data comes from L3.
 struct ElementCosts {
   double pack, stream, result;
-  double lhsInTurns, rhsInTurns; // packed while chains run
+  double lhsInTurns, rhsInTurns; // packed while chains run; with wide vectors only
 };
 
 // The time of a launch, summed over machines of 1, 2, 4, ... threads: workgroups are equal and dealt out one by one. A

@@ -105,24 +105,10 @@ struct Known {
   int64_t most;
 };
 constexpr Known kKnown[] = {
-    {"x86-64-v3", Terms::F32, "nnGroupedHeads", 46},
-    {"x86-64-v3", Terms::F32, "ntGroupedHeads", 46},
-    {"x86-64-v3", Terms::F32, "tn768x768x4096Accumulate", 4},
-    {"x86-64-v3", Terms::F32, "tn768x768x4096s4", 4},
-    {"x86-64-v3", Terms::F32, "tn256x768x4096Accumulate", 50},
-    {"x86-64-v3", Terms::F32, "tn256x768x4096s4", 52},
-    {"znver3", Terms::F32, "nnGroupedHeads", 46},
-    {"znver3", Terms::F32, "ntGroupedHeads", 46},
-    {"znver3", Terms::F32, "tn256x768x4096Accumulate", 36},
-    {"znver3", Terms::F32, "tn256x768x4096s4", 50},
-    {"znver4", Terms::F32, "nnGroupedHeads", 100},
-    {"znver4", Terms::F32, "ntGroupedHeads", 104},
-    {"znver4", Terms::F32, "tn256x768x4096Accumulate", 74},
-    {"znver4", Terms::F32, "tn256x768x4096s4", 80},
-    {"znver4", Terms::Pairs, "nnGroupedHeads", 128},
-    {"znver4", Terms::Pairs, "ntGroupedHeads", 128},
-    {"sapphirerapids", Terms::F32, "nnGroupedHeads", 120},
-    {"sapphirerapids", Terms::F32, "ntGroupedHeads", 126},
+    {"znver4", Terms::F32, "nnGroupedHeads", 100},          {"znver4", Terms::F32, "ntGroupedHeads", 104},
+    {"znver4", Terms::F32, "tn256x768x4096Accumulate", 74}, {"znver4", Terms::F32, "tn256x768x4096s4", 80},
+    {"znver4", Terms::Pairs, "nnGroupedHeads", 128},        {"znver4", Terms::Pairs, "ntGroupedHeads", 128},
+    {"sapphirerapids", Terms::F32, "nnGroupedHeads", 120},  {"sapphirerapids", Terms::F32, "ntGroupedHeads", 126},
 };
 
 // LLVM schedules for Zen 4 so that many loops of 112 multiply-adds spill one to five values of a tile of 28.
