@@ -72,6 +72,7 @@ Outcome lowerPrecision(Compilation &c) {
   options.bf16x6 = o.bf16x6;
   if ((o.bf16 || o.bf16x6) && runPass(c, createPrecisionPass(options)) != Outcome::Done)
     return Outcome::Bug;
+  c.bf16Order = emit::bf16Order(*c.module);
   c.semantic = writeSemantic(*c.module);
   return Outcome::Done;
 }

@@ -27,7 +27,8 @@ struct Compilation {
   int64_t parameterCount = 0;
   int64_t vocabSize = 0;
   double flopsPerToken = 0;
-  std::string object; // native code of the kernels
+  std::string bf16Order; // of the terms of bf16 products; empty: there are none
+  std::string object;    // native code of the kernels
   abi::Step step;
   std::string bytes; // of the step.bin
 

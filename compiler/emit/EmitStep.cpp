@@ -3,6 +3,8 @@
 #include "compiler/Version.h"
 #include "compiler/emit/Program.h"
 #include "compiler/frontend/Describe.h"
+#include "dialects/train/NumericsVersion.h"
+#include "dialects/train/Shapes.h"
 #include "dialects/train/Train.h"
 #include "runtime/abi/Container.h"
 #include "runtime/abi/kernel_abi.h"
@@ -40,6 +42,8 @@ std::string emitStep(Compilation &compilation) {
   abi::Manifest &manifest = *step.mutable_manifest();
   manifest.set_producer(producer());
   manifest.set_abi_version(RCP_ABI_VERSION);
+  manifest.set_numerics_version(train::NumericsVersion);
+  manifest.set_bf16_order(compilation.bf16Order);
   manifest.set_vocab_size(compilation.vocabSize);
   manifest.set_flops_per_token(compilation.flopsPerToken);
   manifest.set_parameter_count(compilation.parameterCount);
@@ -68,6 +72,18 @@ double flopsPerToken(ModuleOp module, const train::StepFacts &facts) {
   double flops = 0;
   trainGraph(module).walk([&](train::CostOpInterface op) { flops += op.getFlops(); });
   return flops / double(facts.batchSize * facts.seqLength);
+}
+
+std::string bf16Order(ModuleOp module) {
+  std::string order;
+  module.walk([&](train::PrecisionOpInterface op) {
+    auto isOrder = [](StringAttr name) { return name == "bf16_order"; };
+    if (!llvm::any_of(op->getName().getAttributeNames(), isOrder) || !train::isBF16(op->getOperand(0)))
+      return;
+    auto attribute = op->getAttrOfType<train::BF16OrderAttr>("bf16_order");
+    order = train::stringifyBF16Order(attribute ? attribute.getValue() : train::BF16Order::Pairs);
+  });
+  return order;
 }
 
 int64_t vocabSize(ModuleOp module) {

@@ -17,6 +17,9 @@ std::string emitStep(Compilation &compilation);
 // Of @train, by the ops' own cost: forward and backward, a multiply-add counted as two.
 double flopsPerToken(mlir::ModuleOp module, const train::StepFacts &facts);
 
+// In which order ops of any graph take the terms of bf16 products; empty if none does.
+std::string bf16Order(mlir::ModuleOp module);
+
 // Rows of the loss's weight.
 int64_t vocabSize(mlir::ModuleOp module);
 

@@ -2,6 +2,7 @@
 #include "TinyRecipe.h"
 #include "compiler/PhaseRunner.h"
 #include "dialects/step/Step.h"
+#include "dialects/train/NumericsVersion.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CrashRecoveryContext.h"
@@ -24,6 +25,26 @@ TEST(Pipeline, CompilesBothFamilies) {
     EXPECT_EQ(step.manifest().vocab_size(), 67);
     EXPECT_FALSE(step.semantic().empty());
     EXPECT_GT(step.manifest().flops_per_token(), 6.0 * 1000);
+  }
+}
+
+TEST(Pipeline, NumericsAreInTheStep) {
+  const std::string kept = "precision.keep_fp32=[matmul, attention, loss]";
+  struct Row {
+    std::vector<std::string> sets;
+    const char *order;
+  };
+  for (const Row &row : {Row{{}, ""},
+                         {{"precision.compute=bf16", "target.arch=x86-64-v3"}, "pairs"},
+                         {{"precision.compute=bf16", "target.arch=cooperlake"}, "pairs"},
+                         {{"precision.compute=bf16", "target.arch=sapphirerapids"}, "blocks"},
+                         {{"precision.f32_products=bf16x6", "target.arch=sapphirerapids"}, ""},
+                         {{"precision.compute=bf16", "target.arch=sapphirerapids", kept}, ""}}) {
+    std::unique_ptr<Compiled> compiled = compileText(kTinyLlama, "", row.sets);
+    ASSERT_EQ(compiled->outcome, Outcome::Done) << compiled->messages;
+    const recipe::abi::Manifest &manifest = compiled->compilation->step.manifest();
+    EXPECT_EQ(manifest.numerics_version(), recipe::train::NumericsVersion);
+    EXPECT_EQ(manifest.bf16_order(), row.order) << testing::PrintToString(row.sets);
   }
 }
 
