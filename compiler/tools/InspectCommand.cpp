@@ -2,6 +2,7 @@
 #include "compiler/tools/Inspect.h"
 #include "compiler/tools/Report.h"
 #include "runtime/base/Printable.h"
+#include "runtime/checkpoint/NumericsIdentity.h"
 #include "runtime/loader/Loader.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -66,7 +67,8 @@ absl::Status inspectStep(const std::string &path, bool instructions, llvm::raw_o
   out << "name            " << printable(manifest.name()) << "\n"
       << "made by         " << printable(manifest.producer()) << ", kernel ABI " << manifest.abi_version() << "\n"
       << "batch           " << manifest.global_batch() << " samples of " << manifest.seq_length() << " tokens, "
-      << manifest.batch_size() << " per micro-batch\n";
+      << manifest.batch_size() << " per micro-batch\n"
+      << "numerics        " << printable(rt::describeNumerics(rt::numericsOf(manifest))) << "\n";
   printModel(out, manifest);
   printCertificate(out, step.certificate());
   printPrograms(out, step, instructions);

@@ -28,6 +28,7 @@ static std::map<std::string, std::string> valuesOf(const CheckpointManifest &man
   std::map<std::string, std::string> values = manifest.settings;
   values["model.type"] = manifest.modelType;
   values["model.parameters"] = absl::StrCat(manifest.parameters);
+  values["numerics"] = describeNumerics(manifest.numerics);
   addLeaves("model.config.", manifest.modelConfig, values);
   return values;
 }

@@ -11,7 +11,7 @@ struct Difference {
   std::string first, second;
 };
 
-/// Model and settings, by name. Step, files and provenance are not looked at.
+/// Model, settings and numerics, by name. Step, files and provenance are not looked at.
 std::vector<Difference> compareManifests(const CheckpointManifest &first, const CheckpointManifest &second);
 
 /// The tensors of two safetensors files, a line for each that is not in both with the same bits.

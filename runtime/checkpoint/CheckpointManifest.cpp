@@ -14,6 +14,13 @@ static std::string hashOf(const std::string &text) {
   return toHex(Sha256::of({reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
 }
 
+static Json numericsJson(const NumericsIdentity &numerics) {
+  Json json = {{"version", numerics.version}};
+  if (!numerics.bf16Order.empty())
+    json["bf16_order"] = numerics.bf16Order;
+  return json;
+}
+
 static Json filesJson(const CheckpointManifest &manifest) {
   Json files = Json::object();
   for (const CheckpointFile &file : manifest.files)
@@ -43,6 +50,8 @@ std::string recipe::rt::encodeManifest(const CheckpointManifest &manifest) {
                    {"parameters", manifest.parameters},
                    {"config", parseBoundedJson(manifest.modelConfig)}};
   json["settings"] = manifest.settings;
+  if (manifest.numerics.version != 0)
+    json["numerics"] = numericsJson(manifest.numerics);
   json["files"] = filesJson(manifest);
   json["provenance"] = provenanceJson(manifest.provenance);
   std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -108,6 +117,16 @@ static absl::Status checkChecksum(const std::string &text, const std::string &st
   return absl::OkStatus();
 }
 
+/// Absent in manifests from before it was recorded.
+static void readNumerics(const Json &json, NumericsIdentity &numerics, Fields &fields) {
+  if (!json.contains("numerics"))
+    return;
+  Json section = fields.section(json, "numerics");
+  numerics.version = fields.count(section, "version");
+  if (section.contains("bf16_order"))
+    numerics.bf16Order = fields.text(section, "bf16_order");
+}
+
 static void readFiles(const Json &files, CheckpointManifest &manifest, Fields &fields) {
   for (const auto &[name, entry] : files.items()) {
     if (name.empty() || name.find('/') != std::string::npos || !entry.is_object())
@@ -154,6 +173,7 @@ absl::StatusOr<CheckpointManifest> recipe::rt::decodeManifest(const std::string 
     else
       fields.complain(absl::StrCat("the setting '", key, "' must be text"));
   }
+  readNumerics(json, manifest.numerics, fields);
   readFiles(fields.section(json, "files"), manifest, fields);
   readProvenance(provenance, manifest.provenance, fields);
   RCP_RETURN_IF_ERROR(fields.status);

@@ -3,6 +3,7 @@
 #ifndef RUNTIME_CHECKPOINT_CHECKPOINTMANIFEST_H
 #define RUNTIME_CHECKPOINT_CHECKPOINTMANIFEST_H
 #include "runtime/base/Status.h"
+#include "runtime/checkpoint/NumericsIdentity.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -40,6 +41,7 @@ struct CheckpointManifest {
   int64_t parameters = 0;
   /// Every setting that has a say in the bits of training, by its recipe key, numbers in their shortest spelling.
   std::map<std::string, std::string> settings;
+  NumericsIdentity numerics;
   std::vector<CheckpointFile> files;
   CheckpointProvenance provenance;
 };

@@ -1,6 +1,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/Printable.h"
+#include "runtime/checkpoint/NumericsIdentity.h"
 #include "runtime/loader/Loader.h"
 #include "runtime/monitor/Monitor.h"
 #include "runtime/tools/TrainingRun.h"
@@ -18,6 +19,7 @@ absl::Status recipe::rt::printManifest(const std::string &stepPath, FILE *out) {
                 m.global_batch(), m.batch_segments(), absl::StrJoin(m.legal_ranks(), ", "), m.max_threads());
   absl::FPrintF(out, "FLOPs per token   %.4g\nmachine profile   %s\n", m.flops_per_token(),
                 printable(m.machine_profile_hash()));
+  absl::FPrintF(out, "numerics          %s\n", printable(describeNumerics(numericsOf(m))));
   for (const abi::NativeObject &object : step->objects())
     absl::FPrintF(out, "native object     %s, %s, %d kernels, %s: needs %s\n", printable(object.triple()),
                   printable(object.cpu()), step->kernels_size(), formatBytes(object.data().size()),

@@ -73,6 +73,9 @@ absl::StatusOr<ResumePoint> recipe::rt::findResumePoint(const ResumeOptions &opt
                                             options.globalBatch));
   for (const std::string &line : differences.deliberate)
     std::fprintf(options.err, "reciperun: changed: %s\n", printable(line).c_str());
+  if (!differences.bits.empty())
+    std::fprintf(options.err, "reciperun: %s: %s\n", printable(point.path).c_str(),
+                 printable(differences.bits).c_str());
   if (point.sameFolder)
     RCP_RETURN_IF_ERROR(refuseNewer(options, point));
   return point;

@@ -13,7 +13,7 @@ struct ResumeOptions {
   int64_t globalBatch = 1;   // samples per update
   bool overwrite = false;    // checkpoints of this folder that are newer may go
   bool allowChanges = false; // settings that have a say in the bits may differ
-  FILE *err = stderr;        // takes what differs, if that is allowed
+  FILE *err = stderr;        // takes what differs, if that is allowed, and whether bits will
 };
 
 struct ResumePoint {

@@ -46,13 +46,16 @@ CheckpointManifest recipe::rt::describeRun(const abi::Step &step, const RunTimeK
   for (const RunTimeKey &key : step.run_time_keys())
     if (std::string value = keys.text(key.key(), ""); shapesTraining(key.key()) && !value.empty())
       run.settings[key.key()] = canonicalValue(key.kind(), value);
+  run.numerics = numericsOf(m);
   run.settings[globalBatchName] = absl::StrCat(m.global_batch());
   run.settings[dataName] = dataHash;
   return run;
 }
 
-/// Nothing held out and not set are the same; so are products by fma and those of a step that knows no others.
+/// Settings and model. Nothing held out and not set are the same; so are products by fma and those of a step that knows
+/// no others.
 static CheckpointManifest withoutDefaults(CheckpointManifest run) {
+  run.numerics = {};
   auto fraction = run.settings.find("data.eval_fraction");
   double value;
   if (fraction != run.settings.end() && absl::SimpleAtod(fraction->second, &value) && value == 0)
@@ -70,5 +73,6 @@ RunDifferences recipe::rt::compareRuns(const CheckpointManifest &checkpoint, con
     (fatal ? differences.fatal : differences.deliberate)
         .push_back(absl::StrCat(one.name, ": ", one.first, " in the checkpoint, ", one.second, " now"));
   }
+  differences.bits = compareNumerics(checkpoint.numerics, now.numerics);
   return differences;
 }

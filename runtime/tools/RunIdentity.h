@@ -18,6 +18,7 @@ std::string canonicalValue(abi::RunTimeKey::Kind kind, const std::string &text);
 struct RunDifferences {
   std::vector<std::string> fatal;      // the state or the place in the data would mean something else
   std::vector<std::string> deliberate; // training would go on otherwise than it began
+  std::string bits; // settings apart, how the order of operations differs, and on which side is what; empty: not at all
 };
 RunDifferences compareRuns(const CheckpointManifest &checkpoint, const CheckpointManifest &now);
 

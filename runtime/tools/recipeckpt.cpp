@@ -46,6 +46,7 @@ static absl::StatusOr<std::string> describe(const Opened &opened) {
   absl::StrAppendFormat(&text, "run         %s\nwritten     %s by %s, nodes %d, threads %d\ncompiled    by %s for %s\n",
                         printable(p.run), printable(p.written), printable(p.producer), p.nodes, p.threads,
                         printable(p.compiler), printable(p.target));
+  absl::StrAppendFormat(&text, "numerics    %s\n", printable(describeNumerics(m.numerics)));
   absl::StrAppendFormat(&text, "config      %s\nsettings\n", printable(m.modelConfig));
   for (const auto &[key, value] : m.settings)
     absl::StrAppendFormat(&text, "  %-24s%s\n", printable(key), printable(value));

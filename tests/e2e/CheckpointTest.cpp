@@ -1,4 +1,6 @@
 // A run that is stopped and resumed is the run that was never stopped.
+#include "dialects/train/NumericsVersion.h"
+#include "runtime/abi/Container.h"
 #include "tests/e2e/CheckpointRun.h"
 #include "tests/unit/ChildProcess.h"
 #include <csignal>
@@ -238,6 +240,53 @@ TEST_F(CheckpointTest, ChangesAreTakenWhenAllowedAndTold) {
   run.space.must(run.command("--output-dir whole --resume whole/checkpoints/step-00000004 --overwrite --steps 5"));
   EXPECT_EQ(run.checkpoints("whole"), (std::vector<int64_t>{4, 5}));
   EXPECT_EQ(run.space.steps("whole").size(), 5u);
+}
+
+// The same recipe, compiled for another order of bf16 sums, by a compiler of other rules, or by one that told neither.
+TEST_F(CheckpointTest, OtherNumericsAreTold) {
+  const std::string factoring = "recipec compile gpt2.recipe --set data.batch_size=8 --set optim.grad_accum_steps=2 ";
+  run.space.must(factoring + "--set precision.compute=bf16 --set target.arch=x86-64-v3 -o gpt2.bin");
+  run.runWhole("--steps 5 --set logging.ckpt_interval=4");
+  const std::string from = "whole/checkpoints/step-00000004",
+                    version = "version " + std::to_string(train::NumericsVersion),
+                    ours = version + ", bf16 sums in pairs", known = "\nnumerics    " + ours + "\n";
+  EXPECT_NE(run.space.must("recipeckpt inspect " + from).out.find(known), std::string::npos);
+  EXPECT_NE(run.space.must("reciperun gpt2.bin --print-manifest").out.find("\nnumerics          " + ours + "\n"),
+            std::string::npos);
+  EXPECT_NE(run.space.must("recipec inspect gpt2.bin").out.find("\nnumerics        " + ours + "\n"), std::string::npos);
+
+  struct Other {
+    uint32_t version;
+    std::string order, how, text;
+  };
+  const uint32_t next = train::NumericsVersion + 1;
+  for (const Other &other :
+       {Other{train::NumericsVersion, "blocks", "goes on", version + ", bf16 sums in blocks (AMX)"},
+        {next, "pairs", "may go on", "version " + std::to_string(next) + ", bf16 sums in pairs"},
+        {0, "", "may go on", "not recorded, before version 1"}}) {
+    abi::Step step = run.space.step("gpt2.bin");
+    step.mutable_manifest()->set_numerics_version(other.version);
+    step.mutable_manifest()->set_bf16_order(other.order);
+    std::string bytes, error;
+    ASSERT_TRUE(abi::serializeStep(step, bytes, error)) << error;
+    run.space.files().write("other.bin", bytes);
+    auto expectTold = [&](const std::string &command, const std::string &path, const std::string &checkpoint,
+                          const std::string &now) {
+      Outcome outcome = run.space.run(command);
+      EXPECT_EQ(outcome.code, 0) << outcome.err;
+      EXPECT_EQ(outcome.err, "reciperun: " + path + ": the run " + other.how + " with other bits, numerics of the " +
+                                 "checkpoint: " + checkpoint + "; of this step: " + now + "\n");
+    };
+    // On several ranks, once.
+    expectTold(run.command("--output-dir x --nodes 2 --threads 1 --steps 5 --resume " + from, "other.bin"), from, ours,
+               other.text);
+    Outcome diff = run.space.run("recipeckpt diff whole x");
+    EXPECT_EQ(diff.out, "numerics: " + ours + " and " + other.text + "\n") << diff.err;
+    // The other way round: a checkpoint that does not say is read as one of before there were versions.
+    expectTold(run.command("--output-dir x --resume"), "x/checkpoints/step-00000005", other.text, ours);
+    run.space.must("rm -r x");
+  }
+  run.space.must(run.command("--output-dir x --nodes 2 --threads 1 --resume " + from));
 }
 
 TEST_F(CheckpointTest, DamageIsNamed) {

@@ -77,6 +77,23 @@ TEST_P(PrecisionTest, FilesHoldFp32AndAnotherPrecisionIsADeliberateChange) {
   EXPECT_EQ(space.run("reciperun fp32.bin --output-dir run --resume latest --allow-changes").code, 0);
 }
 
+// The machine's choice, not the user's: told, not refused.
+TEST_P(PrecisionTest, AnotherOrderOfSumsIsTold) {
+  if (!hasTiles())
+    GTEST_SKIP() << "this machine has no AMX";
+  compile("pairs.bin", "--set precision.compute=bf16 --set target.arch=x86-64-v3");
+  space.must("reciperun step.bin --output-dir run --steps 2");
+  space.must("reciperun step.bin --output-dir run --steps 2 --resume");
+  Outcome outcome = space.run("reciperun pairs.bin --output-dir run --resume");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(
+      outcome.err.find("reciperun: run/checkpoints/step-00000002: the run goes on with other bits, numerics of the "
+                       "checkpoint: version "),
+      0u)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find(", bf16 sums in blocks (AMX); of this step: version "), std::string::npos) << outcome.err;
+}
+
 // Matrices have a copy of two bytes an element, and what only contractions read is kept in half the bytes.
 TEST_P(PrecisionTest, MemoryIsCounted) {
   compile("fp32.bin", "");

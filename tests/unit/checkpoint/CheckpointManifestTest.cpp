@@ -14,6 +14,7 @@ CheckpointManifest sample() {
   manifest.modelConfig = R"({"attn_pdrop":0.1,"layer_norm_epsilon":1e-05,"n_embd":24})";
   manifest.parameters = 20000;
   manifest.settings = {{"optim.lr", "0.001"}, {"experiment.seed", "7"}};
+  manifest.numerics = {3, "blocks"};
   manifest.files = {{"model.safetensors", 80000, std::string(64, 'a')}};
   manifest.provenance = {"a run", "reciperun 0.1.0", "recipec 0.1.0", "x86-64-v3", 2, 4, "2026-01-31T12:00:00Z"};
   return manifest;
@@ -27,6 +28,8 @@ TEST(CheckpointManifest, ComesBackAsItWas) {
   EXPECT_EQ(back->samples, 1968);
   EXPECT_EQ(back->modelConfig, sample().modelConfig);
   EXPECT_EQ(back->settings, sample().settings);
+  EXPECT_EQ(back->numerics.version, 3);
+  EXPECT_EQ(back->numerics.bf16Order, "blocks");
   ASSERT_EQ(back->files.size(), 1u);
   EXPECT_EQ(back->files[0].bytes, 80000u);
   EXPECT_EQ(back->provenance.threads, 4);
@@ -90,9 +93,25 @@ TEST(CheckpointManifest, ForgedOnesAreRefusedByRule) {
   EXPECT_EQ(message("\"model.safetensors\": {", "\"../model.safetensors\": {"),
             "a file must have a name without folders and be described, got '../model.safetensors'");
   EXPECT_EQ(message("\"bytes\": 80000", "\"bytes\": true"), "'bytes' must be a whole number");
+  EXPECT_EQ(message("\"version\": 3", "\"version\": \"3\""), "'version' must be a whole number");
+  EXPECT_EQ(message("\"bf16_order\": \"blocks\"", "\"bf16_order\": 1"), "'bf16_order' must be text");
   std::string deep(1000000, '[');
   EXPECT_EQ(message("\"n_embd\": 24", "\"n_embd\": " + deep + std::string(1000000, ']')),
             "damaged, it must be one JSON object, nested at most 64 deep");
+}
+
+// Of a program that did not record its numerics.
+TEST(CheckpointManifest, NumericsMayBeAbsent) {
+  std::string text = encodeManifest(sample());
+  size_t begin = text.find("  \"numerics\": {"), end = text.find("  \"files\"");
+  ASSERT_LT(begin, end);
+  text.erase(begin, end - begin);
+  auto back = decodeManifest(sealed(text));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->numerics.version, 0);
+  EXPECT_EQ(back->numerics.bf16Order, "");
+  EXPECT_EQ(back->settings, sample().settings);
+  EXPECT_EQ(encodeManifest(*back), sealed(text)) << "nothing is made up";
 }
 
 TEST(CheckpointManifest, SaysWhatIsWrong) {

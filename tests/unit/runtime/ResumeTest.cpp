@@ -107,6 +107,43 @@ TEST(RunIdentity, ProductsByFmaAreTheSameAsNotSet) {
             Lines{"precision.f32_products: fma in the checkpoint, bf16x6 now"});
 }
 
+TEST(RunIdentity, NumericsAreThoseOfTheStep) {
+  abi::Step step = makeLineStep();
+  step.mutable_manifest()->set_numerics_version(4);
+  step.mutable_manifest()->set_bf16_order("pairs");
+  rt::CheckpointManifest run = rt::describeRun(step, *rt::RunTimeKeys::resolve(step, {}), "hash"), other = run;
+  EXPECT_EQ(run.numerics.version, 4);
+  EXPECT_EQ(run.numerics.bf16Order, "pairs");
+  other.numerics.version = 5;
+  rt::RunDifferences differences = rt::compareRuns(run, other);
+  EXPECT_TRUE(differences.fatal.empty() && differences.deliberate.empty()) << "no setting is changed";
+  EXPECT_EQ(differences.bits, rt::compareNumerics(run.numerics, other.numerics));
+  EXPECT_EQ(rt::compareRuns(run, run).bits, "");
+}
+
+// The user has changed nothing: no flag is asked for, which would let real changes pass, too.
+TEST(Resume, OtherNumericsAreToldOnceAndNotRefused) {
+  TempFolder folder;
+  rt::CheckpointManifest now = describe({}), manifest = now;
+  manifest.step = 3;
+  manifest.samples = 24;
+  rt::ResumeOptions options;
+  options.from = folder.path("");
+  options.outputDir = folder.path("run");
+  options.globalBatch = 8;
+  now.numerics = {2, "pairs"};
+  for (const rt::NumericsIdentity &numerics :
+       {rt::NumericsIdentity{2, "pairs"}, {2, "blocks"}, {1, "pairs"}, {0, ""}}) {
+    manifest.numerics = numerics;
+    folder.write("manifest.json", rt::encodeManifest(manifest));
+    options.err = std::fopen(folder.path("err").c_str(), "w");
+    EXPECT_TRUE(rt::findResumePoint(options, now).ok());
+    std::fclose(options.err);
+    std::string told = rt::compareNumerics(numerics, now.numerics);
+    EXPECT_EQ(folder.read("err"), told.empty() ? "" : "reciperun: " + options.from + ": " + told + "\n");
+  }
+}
+
 TEST(Resume, TheSampleCursorMustBeWhereTheStepIs) {
   TempFolder folder;
   rt::CheckpointManifest manifest = describe({});
