@@ -61,8 +61,14 @@ bool packsLhs(const GemmShape &shape, const step::TargetInfo &target) {
   }
 }
 
-// The right operand's rows are read where they are when few tiles use them again.
-bool packsRhs(const GemmShape &shape) { return shape.bf16 || shape.form == train::ContractForm::NT || shape.m > 128; }
+// The right operand's rows are read where they are when few tiles use them again. With 256-bit vectors not where they
+// share sets of L1 that would hold them packed: then every tile waits for L2.
+bool packsRhs(const GemmShape &shape, const step::TargetInfo &target) {
+  constexpr int64_t kBytesOfWay = 4096, kWays = 8;
+  int64_t rows = totalK(shape), held = kBytesOfWay / std::gcd(kBytesOfWay, shape.n * 4) * kWays;
+  bool collide = !isWide(target) && rows > held / 2 && rows * kLanes * 4 <= target.l1Bytes / 2;
+  return shape.bf16 || shape.form == train::ContractForm::NT || shape.m > 128 || collide;
+}
 
 // As many accumulators as the registers hold, next to a row of the right operand and one broadcast value: the larger
 // the tile, the fewer loads for a multiply-add. Rows of the left operand that lie multiples of 4 KiB apart share a set
@@ -117,7 +123,7 @@ bool takesTurns(const GemmShape &shape, const Tile &tile, const Blocking &blocki
   constexpr int64_t kBytesOfWay = 128 << 10;
   int64_t rest = shape.m % blocking.rows, distinct = kBytesOfWay / std::gcd(kBytesOfWay, shape.n * 4);
   return isWide(target) && shape.form == train::ContractForm::TN && !shape.bf16 && shape.subtrees == 1 &&
-         packsLhs(shape, target) && packsRhs(shape) && shape.m >= tile.rows && shape.n >= tile.columns() &&
+         packsLhs(shape, target) && packsRhs(shape, target) && shape.m >= tile.rows && shape.n >= tile.columns() &&
          (rest == 0 || rest >= tile.rows) && blocking.kBlock * kBytesOfWay <= distinct * target.l2Bytes / 2 &&
          stepsOf(shape, blocking, target).oneStepEach();
 }
@@ -142,7 +148,7 @@ double launchTime(const GemmShape &shape, const Blocking &blocking, const step::
          chain = double(totalRows(shape, target)) / double(shape.subtrees), rows = double(blocking.rows),
          columns = double(blocking.columns);
   double perRow = packsLhs(shape, target) ? costs.pack : costs.stream;
-  double perColumn = packsRhs(shape) ? costs.pack : costs.stream;
+  double perColumn = packsRhs(shape, target) ? costs.pack : costs.stream;
   if (blocking.turns) {
     double first = std::min(1.0, double(blocking.kBlock) / chain); // of the left operand, is packed by itself
     perRow = first * costs.pack + (1 - first) * costs.lhsInTurns, perColumn = costs.rhsInTurns;
@@ -203,7 +209,7 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   // Scratch, in words of 32 bits: panels of the right operand, tiles or rows of the left one, pending segments.
   GemmOperands operands = operandsOf(shape, target);
   int64_t panelRows = kBlock + panelPadding(operands), columns = blocking.turns ? tile.columns() : blocking.columns;
-  int64_t panels = packsRhs(shape) ? columns * panelRows : 0;
+  int64_t panels = packsRhs(shape, target) ? columns * panelRows : 0;
   int64_t rows = 0;
   if (packsLhs(shape, target))
     rows = shape.form == train::ContractForm::TN ? blocking.rows / tile.rows * (kBlock * tile.rows + kLanes)
@@ -226,7 +232,7 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   set("tile", b.getDenseI64ArrayAttr({tile.rows, tile.vectors}));
   set("block", b.getDenseI64ArrayAttr({blocking.rows, blocking.columns}));
   set("k_block", b.getI64IntegerAttr(kBlock));
-  set("packs_rhs", b.getI64IntegerAttr(packsRhs(shape)));
+  set("packs_rhs", b.getI64IntegerAttr(packsRhs(shape, target)));
   set("packs_lhs", b.getI64IntegerAttr(packsLhs(shape, target)));
   set("panel_turns", b.getI64IntegerAttr(blocking.turns));
   set("subtrees", b.getI64IntegerAttr(shape.subtrees));

@@ -168,6 +168,7 @@ void addBlocks(std::vector<KernelCase> &cases, Terms terms) {
     add(form + "LongerSegments", {form, {96}, 0, 64, {6016}, {train::paddedSegments(6016, 8)}});
     add(form + "Large", {form, {4, 130}, 0, 1100, {200}, {train::oneSegment(200)}});
     add(form + "Equal16x32", {form, {33}, 0, 65, {512}, {train::equalSegments(512, 16)}});
+    add(form + "Colliding", {form, {64}, 0, 512, {64}, {train::equalSegments(64, 8)}}); // rows of the right operand
     SegmentList q = train::headSegments(4, 18, 8), kv = train::kvHeadSegments(2, 4, 18, 8);
     add(form + "HeadsLarge", {form, {2, 99}, 0, 235, {72, 36, 36}, {q, kv, kv}});
   }
