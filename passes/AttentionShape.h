@@ -1,7 +1,8 @@
 // Sizes, tiles and scratch of the attention kernels: what kernel-select promises and codegen uses.
 //
 // One workgroup computes one (sample, query head) forward, one (sample, kv head) backward. Scores exist for `block`
-// query rows at a time, against all keys up to the diagonal: scratch grows with T, never with T x T.
+// query rows at a time, forward against all keys up to the diagonal, backward against a chunk of them: scratch grows
+// with T, never with T x T.
 #ifndef PASSES_ATTENTIONSHAPE_H
 #define PASSES_ATTENTIONSHAPE_H
 
@@ -15,26 +16,36 @@ struct AttentionShape {
   int64_t samples, positions, heads, kvHeads, size; // B, T, H, K, E
   bool dropout, backward;
   int64_t tileRows, tileVectors; // register tile: rows x (vectors * 16 lanes)
+  int64_t keyChunk;              // backward: keys at a time, a multiple of block, panel and draws; or all of them
 
-  // Large tiles pay where rows are long: on the diagonal they compute more in vain.
+  // Large tiles pay where rows are long: on the diagonal they compute more in vain. With small ones backward goes by
+  // chunks of keys, and half of L2 holds what belongs to one.
   void chooseTile(const step::TargetInfo &target) {
     bool wide = target.vectorBits >= 512 && target.vectorRegisters >= 32;
     tileRows = !wide ? 6 : positions >= 512 ? 14 : 8;
     if (!backward)
       tileRows = std::min(tileRows, positions);
     tileVectors = wide ? 2 : 1;
+    keyChunk = roundUp(positions, block());
+    if (backward && !wide) {
+      constexpr int64_t kStep = 96, kCopies = 5; // block, panel and draws divide it; k twice, v, dk, dv
+      int64_t fits = target.l2Bytes / 2 / (kCopies * paddedSize() * 4);
+      keyChunk = std::min(keyChunk, std::max(fits / kStep * kStep, kStep));
+    }
   }
 
   static int64_t roundUp(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
   int64_t group() const { return heads / kvHeads; }
   int64_t panelWidth() const { return 16 * tileVectors; }
-  int64_t block() const { return 4 * tileRows; }                               // query rows at a time
+  int64_t block() const { return 4 * tileRows; }                               // query rows at a time, backward
   int64_t rowTiles() const { return roundUp(positions, tileRows) / tileRows; } // forward
-  int64_t keyPanels() const { return roundUp(positions, panelWidth()) / panelWidth(); }
+  bool inChunks() const { return backward && keyChunk < positions; }
+  int64_t keys() const { return backward ? std::min(keyChunk, positions) : positions; } // packed at a time
+  int64_t keyPanels() const { return roundUp(keys(), panelWidth()) / panelWidth(); }
   int64_t sizePanels() const { return roundUp(size, panelWidth()) / panelWidth(); }
   int64_t paddedSize() const { return sizePanels() * panelWidth(); }
-  int64_t paddedKeys() const { return roundUp(positions, tileRows) + tileRows; } // a tile may touch rows beyond T
+  int64_t paddedKeys() const { return roundUp(keys(), tileRows) + tileRows; } // a tile may touch rows beyond T
   // Elements between rows of a score block; not a power of two, which would share cache sets.
   int64_t scoreStride() const { return roundUp(paddedKeys(), panelWidth()) + 16; }
   // Pending sums of the tree over a group's query heads.
@@ -51,7 +62,8 @@ struct AttentionShape {
   int64_t scoreRows() const { return backward ? block() : tileRows; } // rows whose scores exist at a time
   int64_t rowBlockFloats() const { return scoreRows() * paddedSize(); }
   int64_t scoreFloats() const { return scoreRows() * scoreStride(); }
-  int64_t statFloats() const { return roundUp(scoreRows(), 16); }
+  // In chunks a row's statistics serve all of them.
+  int64_t statFloats() const { return roundUp(inChunks() ? group() * positions : scoreRows(), 16); }
   int64_t sumFloats() const { return paddedKeys() * paddedSize(); }
 
   struct Layout {

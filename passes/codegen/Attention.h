@@ -2,8 +2,9 @@
 //
 // Every chain of docs/numerics.md ("attention") is one register lane: scores chain over e with keys in the lanes,
 // outputs and dq chain over keys with e in the lanes, dk and dv chain over queries with e in the lanes and rest in
-// scratch between query blocks. Keys right of the diagonal never enter a chain: a tile runs its rows together up to the
-// first row's diagonal, then each further key only for the rows that see it.
+// scratch between query blocks; in chunks of keys, dq rests in its result between chunks. Keys right of the diagonal
+// never enter a chain: a tile runs its rows together up to the first row's diagonal, then each further key only for the
+// rows that see it.
 #ifndef PASSES_CODEGEN_ATTENTION_H
 #define PASSES_CODEGEN_ATTENTION_H
 
@@ -59,33 +60,51 @@ private:
 
   // AttentionTiles.cpp
   void prefetchRow(Rows from, Val row) { from.prefetch(b, spec.size, row); }
-  Val loadRow(Rows from, Val row, int64_t e);       // 16 lanes as f32, zeros beyond E
-  void packPanel(Rows from, Val panel, int64_t to); // one of [panel of keys][e][key], keys beyond T zero
-  // [panel of e][key][e] of `count` keys (fewer at the end), beyond E zero.
-  void packRows(Rows from, Val firstKey, int64_t count, int64_t to);
+  Val loadRow(Rows from, Val row, int64_t e); // 16 lanes as f32, zeros beyond E
+  // One of [panel of keys][e][key], keys beyond T zero; panels count from the key `base`.
+  void packPanel(Rows from, Val base, Val panel, int64_t to);
+  // [panel of e][key][e] of `count` keys (fewer at the end) from firstKey behind `base` on, beyond E zero.
+  void packRows(Rows from, Val base, Val firstKey, int64_t count, int64_t to);
   void packRowTile(Rows from, Val firstRow, int64_t to);  // [tile rows][padded E], beyond E zero
   void packRowBlock(Rows from, Val firstRow, int64_t to); // [block][padded E], beyond T and E zero
   Val tileBegin(Val tile);                                // first row of a forward tile
   Val lanesUpTo(Val last);                                // <16 x i1>: lanes 0..last on
+  // On small tiles the instructions of a loop weigh; the processor sees a panel's rows coming there.
+  bool isWide() const { return b.getTarget().vectorBits >= 512; }
   int64_t scoreUnroll() const { return spec.size % 8 == 0 ? 8 : spec.together(); }
-  // [r][v] = chain over k in [lo, hi) of left[r * leftStride + k] * panel[k][v], for `vectors` of the panel's vectors.
-  Vals chainRows(Address left, int64_t leftStride, Address panel, int64_t vectors, Val lo, Val hi, int64_t unroll);
+  int64_t keyUnroll() const { return isWide() ? spec.together() : 8; }
+  // body(i, unroll, carried) for i in [lo, hi), hi >= lo: steps of `unroll`, then of together() for what is left.
+  using RoundBody = llvm::function_ref<Vals(Val i, int64_t unroll, ValRange carried)>;
+  Vals forRounds(Val lo, Val hi, int64_t unroll, Vals init, RoundBody body);
+  // [r][v] = chain over k in [lo, hi) of left[r * leftStride + k] * panel[k][v], for `vectors` of the panel's vectors,
+  // continuing `values` (empty: zeros).
+  Vals chainRows(Address left, int64_t leftStride, Address panel, int64_t vectors, Val lo, Val hi, int64_t unroll,
+                 Vals values = {});
   // values[r][v] = chain over i in [lo, hi) of left[i * leftStride + r] * right[i * paddedSize + v], continuing.
   Vals chainColumns(Address left, Address right, Val lo, Val hi, Vals values);
-  // Chains over keys up to each row's diagonal of weights * panel, handed to `store` vector by vector: of a tile whose
-  // first row is `row`, and of a block's tiles.
-  using StoreTileRow = llvm::function_ref<void(int64_t rowInTile, Val column, Val value, Val mask)>;
-  void chainTileKeys(Val row, Address weights, int64_t panels, StoreTileRow store);
-  using StoreRow = llvm::function_ref<void(Val row, Val column, Val value, Val mask)>;
-  void chainKeys(Val firstRow, int64_t weights, int64_t panels, StoreRow store);
-  // scores[i][j] = (chain over e) * factor (null: none) for the block's rows against all keys up to its last diagonal.
-  void scoreBlock(int64_t rows, int64_t transposed, Val firstRow, int64_t to, Val factor);
+  // What an output or dq chains over keys: weights * one of its panels of channels.
+  struct KeyChain {
+    AttentionEmitter &emitter;
+    Address weights; // of a tile
+    Address panel;
+    // Continuing `values` (empty: zeros) with keys up to `end`, which all rows see, or up to each row's diagonal; `row`
+    // is the tile's first.
+    Vals upTo(Val end, Vals values) const;
+    Vals upToDiagonal(Val row, Vals values) const;
+  };
+  KeyChain keyChain(Address weights, int64_t panels, Val panel);
+  // body(rowInTile, vector, column, mask of its lanes below E) for a tile's vectors of a panel of channels.
+  using TileVector = llvm::function_ref<void(int64_t r, int64_t v, Val column, Val mask)>;
+  void forTileVectors(Val panel, TileVector body);
+  // scores[i][j] = (chain over e) * factor (null: none) for the block's rows against the chunk's keys up to its last
+  // diagonal.
+  void scoreBlock(int64_t rows, int64_t transposed, Val firstRow, Val firstKey, int64_t to, Val factor);
   void scoreVectors(Val last, int64_t vectors, llvm::function_ref<void(int64_t vectors)> tile);
   void forBlockRows(Val firstRow, llvm::function_ref<void(Val rowInBlock, Val row)> body);
 
-  // body(j, word, carried) for the keys of a row up to `end`, 16 at a time, with the words of their draws.
+  // body(j, word, carried) for a row's keys firstKey + j, j < end, 16 at a time, with the words of their draws.
   using DrawnBody = llvm::function_ref<Vals(Val j, Val word, ValRange carried)>;
-  Vals forDrawnKeys(Val sample, Val head, Val row, Val end, ValRange init, DrawnBody body);
+  Vals forDrawnKeys(Val sample, Val head, Val row, Val firstKey, Val end, ValRange init, DrawnBody body);
   Val kept(Val word); // <16 x i1>
 
   // AttentionForward.cpp
@@ -98,15 +117,20 @@ private:
 
   // AttentionBackward.cpp
   struct BackwardRows {
+    Val sample, head, headInGroup, firstKey; // of the chunk
     Rows outputGradients, queries, keys, values, outputs, dq;
-    void prefetch(AttentionEmitter &emitter, Val row) const;
   };
-  void emitQueryHead(Val sample, Val kvHead, Val queryHead);
-  void backwardRows(Val sample, Val head, Val firstRow, const BackwardRows &rows);
+  void emitQueryHead(Val sample, Val kvHead, Val headInGroup, Val firstKey);
+  void prefetchBackward(const BackwardRows &rows, Val row);
+  Address statistic(int64_t which, const BackwardRows &rows, Val rowInBlock, Val row);
+  void rowStatistics(Val firstRow, const BackwardRows &rows);
+  void backwardRows(Val firstRow, const BackwardRows &rows);
   Val productWeight(Val lanes, Val mask);
-  void sumQueries(Val firstRow, int64_t left, int64_t right, int64_t sums);
+  void sumKeys(Val firstRow, const BackwardRows &rows);
+  void sumQueries(Val firstRow, Val firstKey, int64_t left, int64_t right, int64_t sums);
   void mergeGroup(Val headInGroup, int64_t sums, Val factor, int64_t pending);
-  void storeSums(Rows to, int64_t sums, Val factor, int64_t pending);
+  void storeSums(Rows to, Val firstKey, int64_t sums, Val factor, int64_t pending);
+  Val inChunk(Val keys) { return spec.inChunks() ? b.imin(keys, b.i64(spec.keyChunk)) : keys; } // no more of them
   Address pendingSums(int64_t pending, Val level);
 
   KernelBuilder &b;

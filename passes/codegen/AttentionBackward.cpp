@@ -9,75 +9,113 @@ namespace recipe::codegen {
 void AttentionEmitter::emitBackward() {
   Val sample = b.idiv(b.workgroup(), spec.kvHeads), kvHead = b.irem(b.workgroup(), spec.kvHeads);
   int64_t valuePending = at.pending + spec.groupLevels() * spec.sumFloats();
-  b.forLoop(0, spec.group(), 1, [&](Val headInGroup) {
-    emitQueryHead(sample, kvHead, b.iadd(b.imul(kvHead, spec.group()), headInGroup));
-    if (spec.group() > 1) {
-      mergeGroup(headInGroup, at.keySums, b.lanes(spec.scale), at.pending);
-      mergeGroup(headInGroup, at.valueSums, nullptr, valuePending);
-    }
-  });
-  storeSums(resultRows(8, sample, kvHead, spec.kvHeads), at.keySums, b.lanes(spec.scale), at.pending);
-  storeSums(resultRows(9, sample, kvHead, spec.kvHeads), at.valueSums, nullptr, valuePending);
+  auto chunk = [&](Val firstKey) {
+    b.forLoop(0, spec.group(), 1, [&](Val headInGroup) {
+      emitQueryHead(sample, kvHead, headInGroup, firstKey);
+      if (spec.group() > 1) {
+        mergeGroup(headInGroup, at.keySums, b.lanes(spec.scale), at.pending);
+        mergeGroup(headInGroup, at.valueSums, nullptr, valuePending);
+      }
+    });
+    storeSums(resultRows(8, sample, kvHead, spec.kvHeads), firstKey, at.keySums, b.lanes(spec.scale), at.pending);
+    storeSums(resultRows(9, sample, kvHead, spec.kvHeads), firstKey, at.valueSums, nullptr, valuePending);
+  };
+  if (!spec.inChunks())
+    return chunk(b.i64(0));
+  b.forLoop(0, spec.positions, spec.keyChunk, chunk);
 }
 
-// dq of one query head, and its dk and dv in keySums and valueSums (dk not yet times scale). Keys and values are packed
-// when the diagonal reaches them, in the group's later heads again.
-void AttentionEmitter::emitQueryHead(Val sample, Val kvHead, Val head) {
-  BackwardRows rows{operandRows(0, sample, head, spec.heads),     operandRows(1, sample, head, spec.heads),
-                    operandRows(2, sample, kvHead, spec.kvHeads), operandRows(3, sample, kvHead, spec.kvHeads),
-                    operandRows(4, sample, head, spec.heads),     resultRows(7, sample, head, spec.heads)};
+// Of one query head what belongs to a chunk of keys: a part of its dq, and its dk and dv in keySums and valueSums (dk
+// not yet times scale). Keys and values are packed when the diagonal reaches them, in the group's later heads again.
+void AttentionEmitter::emitQueryHead(Val sample, Val kvHead, Val headInGroup, Val firstKey) {
+  Val head = b.iadd(b.imul(kvHead, spec.group()), headInGroup);
+  BackwardRows rows{sample,
+                    head,
+                    headInGroup,
+                    firstKey,
+                    operandRows(0, sample, head, spec.heads),
+                    operandRows(1, sample, head, spec.heads),
+                    operandRows(2, sample, kvHead, spec.kvHeads),
+                    operandRows(3, sample, kvHead, spec.kvHeads),
+                    operandRows(4, sample, head, spec.heads),
+                    resultRows(7, sample, head, spec.heads)};
   b.forLoop(0, spec.sumFloats(), kLanes, [&](Val i) {
     b.storeLanes(b.at(part(at.keySums), i), b.lanes(0.0));
     b.storeLanes(b.at(part(at.valueSums), i), b.lanes(0.0));
   });
-  b.forLoop(0, std::min(spec.block(), spec.positions), 1, [&](Val row) { rows.prefetch(*this, row); });
-  b.forLoop(b.i64(0), b.i64(spec.positions), b.i64(spec.block()), {b.i64(0)}, [&](Val firstRow, ValRange packed) {
-    Val end = b.imin(b.iadd(firstRow, spec.block()), b.i64(spec.positions));
+  b.forLoop(0, std::min(spec.block(), spec.positions), 1,
+            [&](Val row) { prefetchBackward(rows, b.iadd(firstKey, row)); });
+  b.forLoop(firstKey, b.i64(spec.positions), b.i64(spec.block()), {b.i64(0)}, [&](Val firstRow, ValRange packed) {
+    Val beyond = b.imin(b.iadd(firstRow, spec.block()), b.i64(spec.positions));
+    Val end = inChunk(b.isub(beyond, firstKey));
     Vals panels = b.whileLoop(
         packed, [&](ValRange now) { return b.ilt(b.imul(now[0], spec.panelWidth()), end); },
         [&](ValRange now) {
-          packPanel(rows.keys, now[0], at.keysTransposed);
-          packPanel(rows.values, now[0], at.valuesTransposed);
-          packRows(rows.keys, b.imul(now[0], spec.panelWidth()), spec.panelWidth(), at.rowPanels);
+          packPanel(rows.keys, firstKey, now[0], at.keysTransposed);
+          packPanel(rows.values, firstKey, now[0], at.valuesTransposed);
+          packRows(rows.keys, firstKey, b.imul(now[0], spec.panelWidth()), spec.panelWidth(), at.rowPanels);
           return Vals{b.iadd(now[0], 1)};
         });
     packRowBlock(rows.queries, firstRow, at.queries);
     packRowBlock(rows.outputGradients, firstRow, at.outputGradients);
-    scoreBlock(at.queries, at.keysTransposed, firstRow, at.scores, b.lanes(spec.scale));
-    scoreBlock(at.outputGradients, at.valuesTransposed, firstRow, at.gradients, nullptr);
-    backwardRows(sample, head, firstRow, rows);
-    chainKeys(firstRow, at.gradients, at.rowPanels, [&](Val row, Val column, Val value, Val mask) {
-      b.storeLanes(b.at(rows.dq.at(b, row), column), b.mul(value, b.lanes(spec.scale)), mask);
-    });
-    sumQueries(firstRow, at.gradients, at.queries, at.keySums);
-    sumQueries(firstRow, at.weights, at.outputGradients, at.valueSums);
+    scoreBlock(at.queries, at.keysTransposed, firstRow, firstKey, at.scores, b.lanes(spec.scale));
+    scoreBlock(at.outputGradients, at.valuesTransposed, firstRow, firstKey, at.gradients, nullptr);
+    if (spec.inChunks())
+      b.ifThen(b.ieq(firstKey, b.i64(0)), [&] { rowStatistics(firstRow, rows); });
+    else
+      rowStatistics(firstRow, rows);
+    backwardRows(firstRow, rows);
+    sumKeys(firstRow, rows);
+    sumQueries(firstRow, firstKey, at.gradients, at.queries, at.keySums);
+    sumQueries(firstRow, firstKey, at.weights, at.outputGradients, at.valueSums);
     return panels;
   });
 }
 
-void AttentionEmitter::BackwardRows::prefetch(AttentionEmitter &emitter, Val row) const {
-  for (const Rows &each : {outputGradients, queries, keys, values, outputs, dq})
-    emitter.prefetchRow(each, row);
+// What the block of `row` will read and write.
+void AttentionEmitter::prefetchBackward(const BackwardRows &rows, Val row) {
+  for (const Rows &each : {rows.outputGradients, rows.queries, rows.dq})
+    prefetchRow(each, row);
+  auto prefetchWhere = [&](Val condition, ArrayRef<Rows> which) {
+    auto all = [&] {
+      for (const Rows &each : which)
+        prefetchRow(each, row);
+    };
+    spec.inChunks() ? b.ifThen(condition, all) : all();
+  };
+  prefetchWhere(b.ilt(row, b.iadd(rows.firstKey, spec.keyChunk)), {rows.keys, rows.values});
+  prefetchWhere(b.ieq(rows.firstKey, b.i64(0)), {rows.outputs});
+}
+
+Address AttentionEmitter::statistic(int64_t which, const BackwardRows &rows, Val rowInBlock, Val row) {
+  Val index = spec.inChunks() ? b.iadd(b.imul(rows.headInGroup, spec.positions), row) : rowInBlock;
+  return b.at(part(which), index);
+}
+
+// delta, and 1 / row sum.
+void AttentionEmitter::rowStatistics(Val firstRow, const BackwardRows &rows) {
+  Val rowBase = b.imul(b.iadd(b.imul(rows.sample, spec.heads), rows.head), spec.positions);
+  forBlockRows(firstRow, [&](Val i, Val row) {
+    Address dy = b.at(part(at.outputGradients), b.imul(i, spec.paddedSize()));
+    Val dot = b.lanes(0.0);
+    for (int64_t e = 0; e < spec.size; e += kLanes)
+      dot = b.fma(b.loadLanes(b.at(dy, e)), loadRow(rows.outputs, row, e), dot);
+    b.store(statistic(at.deltas, rows, i, row), b.laneSum(dot));
+    Val rowSum = b.loadF32(b.at(b.at(b.buffer(6), rowBase), row));
+    b.store(statistic(at.stats, rows, i, row), b.div(b.f32(1.0), rowSum));
+  });
 }
 
 // scores become the weights w, gradients become ds.
-void AttentionEmitter::backwardRows(Val sample, Val head, Val firstRow, const BackwardRows &rows) {
-  Val rowBase = b.imul(b.iadd(b.imul(sample, spec.heads), head), spec.positions);
-  Val keepScale = b.lanes(train::dropoutScale(spec.dropoutProbability)), zero = b.lanes(0.0);
+void AttentionEmitter::backwardRows(Val firstRow, const BackwardRows &rows) {
+  Val rowBase = b.imul(b.iadd(b.imul(rows.sample, spec.heads), rows.head), spec.positions);
+  Val keepScale = b.lanes(train::dropoutScale(spec.dropoutProbability));
   forBlockRows(firstRow, [&](Val i, Val row) {
-    Address dy = b.at(part(at.outputGradients), b.imul(i, spec.paddedSize()));
-    Val dot = zero;
-    for (int64_t e = 0; e < spec.size; e += kLanes)
-      dot = b.fma(b.loadLanes(b.at(dy, e)), loadRow(rows.outputs, row, e), dot);
-    b.store(b.at(part(at.deltas), i), b.laneSum(dot));
-    Val rowSum = b.loadF32(b.at(b.at(b.buffer(6), rowBase), row));
-    b.store(b.at(part(at.stats), i), b.div(b.f32(1.0), rowSum));
-  });
-  forBlockRows(firstRow, [&](Val i, Val row) {
-    Val delta = b.broadcast(b.at(part(at.deltas), i)), reciprocal = b.broadcast(b.at(part(at.stats), i));
+    Val delta = b.broadcast(statistic(at.deltas, rows, i, row));
+    Val reciprocal = b.broadcast(statistic(at.stats, rows, i, row));
     Val rowMax = b.broadcast(b.at(b.at(b.buffer(5), rowBase), row));
     Val rowOffset = b.imul(i, spec.scoreStride());
-    rows.prefetch(*this, b.iadd(row, spec.block())); // while exponentials keep the ports busy
+    prefetchBackward(rows, b.iadd(row, spec.block())); // while exponentials keep the ports busy
     Address scores = b.at(part(at.scores), rowOffset), gradients = b.at(part(at.gradients), rowOffset),
             weights = b.at(part(at.weights), rowOffset);
     auto keys = [&](Val j, Val mask, Val word) { // 16 of them; word: null without dropout
@@ -90,12 +128,61 @@ void AttentionEmitter::backwardRows(Val sample, Val head, Val firstRow, const Ba
       b.storeLanes(b.at(weights, j), productWeight(weight, mask));
       b.storeLanes(b.at(gradients, j), productWeight(train::attentionGradScore(policy, probability, u, delta), mask));
     };
-    Val end = b.iadd(row, 1);
+    Val end = inChunk(b.iadd(b.isub(row, rows.firstKey), 1));
     if (!spec.dropout)
       return b.forLanes(b.i64(0), end, [&](Val j, Val mask) { keys(j, mask, nullptr); });
-    forDrawnKeys(sample, head, row, end, {}, [&](Val j, Val word, ValRange) {
+    forDrawnKeys(rows.sample, rows.head, row, rows.firstKey, end, {}, [&](Val j, Val word, ValRange) {
       keys(j, b.tailMask(b.isub(end, j)), word);
       return Vals();
+    });
+  });
+}
+
+// dq of the block's rows: chains over the chunk's keys, which continue those of the chunks before. In the chunk with
+// the diagonal they end, and are multiplied by scale.
+void AttentionEmitter::sumKeys(Val firstRow, const BackwardRows &rows) {
+  int64_t vectors = spec.tileVectors;
+  b.forLoop(0, spec.block(), spec.tileRows, [&](Val rowInBlock) {
+    Val tileRow = b.iadd(firstRow, rowInBlock), rowInChunk = b.isub(tileRow, rows.firstKey);
+    auto place = [&](int64_t r, Val column) { return b.at(rows.dq.at(b, b.iadd(tileRow, r)), column); };
+    auto ifExists = [&](int64_t r, function_ref<void()> body) {
+      b.ifThen(b.ilt(b.iadd(tileRow, r), b.i64(spec.positions)), body);
+    };
+    b.ifThen(b.ilt(tileRow, b.i64(spec.positions)), [&] {
+      b.forLoop(0, spec.sizePanels(), 1, [&](Val panel) {
+        KeyChain chain =
+            keyChain(b.at(part(at.gradients), b.imul(rowInBlock, spec.scoreStride())), at.rowPanels, panel);
+        auto store = [&](const Vals &values, Val factor) {
+          forTileVectors(panel, [&](int64_t r, int64_t v, Val column, Val mask) {
+            Val value = values[size_t(r * vectors + v)];
+            ifExists(r, [&] { b.storeLanes(place(r, column), factor ? b.mul(value, factor) : value, mask); });
+          });
+        };
+        auto diagonal = [&](Vals begun) { store(chain.upToDiagonal(rowInChunk, begun), b.lanes(spec.scale)); };
+        if (!spec.inChunks())
+          return diagonal({});
+        Vals zeros(size_t(spec.tileRows * vectors), b.lanes(0.0));
+        Vals begun = b.ifElse(
+            b.ieq(rows.firstKey, b.i64(0)), [&] { return zeros; },
+            [&] {
+              Vals values = zeros;
+              forTileVectors(panel, [&](int64_t r, int64_t v, Val column, Val mask) {
+                Val row = b.imin(b.iadd(tileRow, r), b.i64(spec.positions - 1));
+                values[size_t(r * vectors + v)] = b.loadLanes(b.at(rows.dq.at(b, row), column), mask);
+              });
+              return values;
+            });
+        b.ifElse(
+            b.ilt(rowInChunk, b.i64(spec.keyChunk)),
+            [&] {
+              diagonal(begun);
+              return Vals();
+            },
+            [&] {
+              store(chain.upTo(b.i64(spec.keyChunk), begun), nullptr);
+              return Vals();
+            });
+      });
     });
   });
 }
@@ -109,10 +196,11 @@ Val AttentionEmitter::productWeight(Val lanes, Val mask) {
 }
 
 // sums[j][e] continues with left[i][j] * right[i][e] for the block's rows i >= j, ascending.
-void AttentionEmitter::sumQueries(Val firstRow, int64_t left, int64_t right, int64_t sums) {
+void AttentionEmitter::sumQueries(Val firstRowOfAll, Val chunk, int64_t left, int64_t right, int64_t sums) {
   int64_t rows = spec.tileRows, vectors = spec.tileVectors;
-  Val end = b.imin(b.isub(b.i64(spec.positions), firstRow), b.i64(spec.block())); // rows of the block that exist
-  b.forLoop(b.i64(0), b.iadd(firstRow, end), b.i64(rows), [&](Val firstKey) {
+  Val end = b.imin(b.isub(b.i64(spec.positions), firstRowOfAll), b.i64(spec.block())); // rows of the block that exist
+  Val firstRow = b.isub(firstRowOfAll, chunk);                                         // in the chunk, as keys are
+  b.forLoop(b.i64(0), inChunk(b.iadd(firstRow, end)), b.i64(rows), [&](Val firstKey) {
     // The first row of the block (of bf16: pair of rows) that every key of the tile sees. On the diagonal those before
     // it come one by one, for each key that sees them.
     int64_t count = spec.together();
@@ -172,8 +260,8 @@ void AttentionEmitter::mergeGroup(Val headInGroup, int64_t sums, Val factor, int
 
 // The finished tree of the group, without padding. What an odd group leaves pending is joined from the lowest level up;
 // of a single head it is sums * factor.
-void AttentionEmitter::storeSums(Rows to, int64_t sums, Val factor, int64_t pending) {
-  b.forLoop(0, spec.positions, 1, [&](Val row) {
+void AttentionEmitter::storeSums(Rows to, Val firstKey, int64_t sums, Val factor, int64_t pending) {
+  b.forLoop(b.i64(0), inChunk(b.isub(b.i64(spec.positions), firstKey)), b.i64(1), [&](Val row) {
     for (int64_t e = 0; e < spec.size; e += kLanes) {
       Val offset = b.iadd(b.imul(row, spec.paddedSize()), e);
       Val value = nullptr;
@@ -188,7 +276,7 @@ void AttentionEmitter::storeSums(Rows to, int64_t sums, Val factor, int64_t pend
         value = value ? b.add(left, value) : left;
       }
       Val mask = spec.size - e >= kLanes ? nullptr : b.tailMask(spec.size - e);
-      b.storeLanes(b.at(to.at(b, row), e), value, mask);
+      b.storeLanes(b.at(to.at(b, b.iadd(firstKey, row)), e), value, mask);
     }
   });
 }

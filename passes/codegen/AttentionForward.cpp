@@ -25,8 +25,8 @@ void AttentionEmitter::emitForward(const LaneProgram *epilogue) {
     Vals panels = b.whileLoop(
         packed, [&](ValRange now) { return b.ilt(b.imul(now[0], spec.panelWidth()), b.iadd(lastRow, 1)); },
         [&](ValRange now) {
-          packPanel(k, now[0], at.keysTransposed);
-          packRows(v, b.imul(now[0], spec.panelWidth()), spec.panelWidth(), at.rowPanels);
+          packPanel(k, b.i64(0), now[0], at.keysTransposed);
+          packRows(v, b.i64(0), b.imul(now[0], spec.panelWidth()), spec.panelWidth(), at.rowPanels);
           return Vals{b.iadd(now[0], 1)};
         });
     packRowTile(q, firstRow, at.queries);
@@ -37,13 +37,17 @@ void AttentionEmitter::emitForward(const LaneProgram *epilogue) {
         prefetchRow(out, b.iadd(row, spec.tileRows));
       prefetchRow(k, b.iadd(row, ahead)), prefetchRow(v, b.iadd(row, ahead));
     });
-    chainTileKeys(firstRow, part(at.scores), at.rowPanels, [&](int64_t r, Val column, Val value, Val mask) {
-      Val scaled = b.mul(value, b.broadcast(b.at(part(at.stats), r)));
-      if (!epilogue)
-        return b.storeLanes(b.at(out.at(b, b.iadd(firstRow, r)), column), scaled, mask);
-      Val channel = b.iadd(b.imul(head, spec.size), column);
-      Val row = b.iadd(b.imul(sample, spec.positions), b.iadd(firstRow, r));
-      epilogue->run({scaled}, {b.iadd(b.imul(row, spec.heads * spec.size), channel), channel, mask});
+    b.forLoop(0, spec.sizePanels(), 1, [&](Val panel) {
+      Vals values = keyChain(part(at.scores), at.rowPanels, panel).upToDiagonal(firstRow, {});
+      forTileVectors(panel, [&](int64_t r, int64_t v, Val column, Val mask) {
+        Val value = values[size_t(r * spec.tileVectors + v)];
+        Val scaled = b.mul(value, b.broadcast(b.at(part(at.stats), r)));
+        if (!epilogue)
+          return b.storeLanes(b.at(out.at(b, b.iadd(firstRow, r)), column), scaled, mask);
+        Val channel = b.iadd(b.imul(head, spec.size), column);
+        Val row = b.iadd(b.imul(sample, spec.positions), b.iadd(firstRow, r));
+        epilogue->run({scaled}, {b.iadd(b.imul(row, spec.heads * spec.size), channel), channel, mask});
+      });
     });
     return panels;
   });
@@ -108,7 +112,7 @@ void AttentionEmitter::softmaxTile(Val firstRow, const ForwardRows &rows, functi
       return next;
     };
     if (spec.dropout) // one row
-      sums = forDrawnKeys(rows.sample, rows.head, b.iadd(firstRow, first), end, sums, keys);
+      sums = forDrawnKeys(rows.sample, rows.head, b.iadd(firstRow, first), b.i64(0), end, sums, keys);
     else
       sums = b.forLoop(b.i64(0), end, b.i64(kLanes), sums,
                        [&](Val j, ValRange carried) { return keys(j, nullptr, carried); });

@@ -14,7 +14,8 @@ static constexpr int64_t kRowsAhead = 8;
 AttentionSpec::AttentionSpec(mlir::DictionaryAttr spec)
     : AttentionShape{specInt(spec, "samples"),       specInt(spec, "positions"), specInt(spec, "heads"),
                      specInt(spec, "kv_heads"),      specInt(spec, "size"),      specFloat(spec, "dropout") != 0,
-                     specInt(spec, "backward") != 0, specInt(spec, "tile_rows"), specInt(spec, "tile_vectors")},
+                     specInt(spec, "backward") != 0, specInt(spec, "tile_rows"), specInt(spec, "tile_vectors"),
+                     specInt(spec, "key_chunk")},
       scale(specFloat(spec, "scale")), dropoutProbability(specFloat(spec, "dropout")),
       bf16(specInt(spec, "bf16") != 0) {}
 
@@ -37,10 +38,10 @@ Val AttentionEmitter::loadRow(Rows from, Val row, int64_t e) {
   return from.bytes == 2 ? loadBF16Lanes(b, place, mask) : b.loadLanes(place, mask);
 }
 
-void AttentionEmitter::packPanel(Rows from, Val panel, int64_t to) {
+void AttentionEmitter::packPanel(Rows from, Val base, Val panel, int64_t to) {
   int64_t width = spec.panelWidth(), eight = 8;
   auto *rowType = FixedVectorType::get(spec.bf16 ? b.ir().getInt16Ty() : b.f32Type(), unsigned(eight));
-  Val firstKey = b.imul(panel, width);
+  Val firstKey = b.iadd(base, b.imul(panel, width));
   Address out = b.at(part(to), b.imul(panel, spec.size * width));
   auto blockAt = [&](Val column, Val e, bool wholeKeys, bool wholeE) {
     SmallVector<Val> rows;
@@ -76,13 +77,13 @@ void AttentionEmitter::packPanel(Rows from, Val panel, int64_t to) {
       [&] { return keys(false), Vals(); });
 }
 
-void AttentionEmitter::packRows(Rows from, Val firstKey, int64_t count, int64_t to) {
+void AttentionEmitter::packRows(Rows from, Val base, Val firstKey, int64_t count, int64_t to) {
   int64_t width = spec.panelWidth(), panelFloats = spec.paddedKeys() * width;
-  Val end = b.imin(b.iadd(firstKey, count), b.i64(spec.positions));
+  Val end = b.imin(b.iadd(firstKey, count), b.isub(b.i64(spec.positions), base));
   b.forLoop(firstKey, end, b.i64(1), [&](Val key) {
     for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
       b.storeLanes(b.at(b.at(part(to), e / width * panelFloats + e % width), b.imul(key, width)),
-                   loadRow(from, key, e));
+                   loadRow(from, b.iadd(base, key), e));
     }
   });
 }
@@ -116,10 +117,21 @@ void AttentionEmitter::packRowBlock(Rows from, Val firstRow, int64_t to) {
   });
 }
 
+Vals AttentionEmitter::forRounds(Val lo, Val hi, int64_t unroll, Vals init, RoundBody body) {
+  auto steps = [&](Val lo, Val hi, int64_t unroll, Vals init) {
+    return b.forLoop(lo, hi, b.i64(unroll), init, [&](Val i, ValRange carried) { return body(i, unroll, carried); });
+  };
+  if (unroll == spec.together())
+    return steps(lo, hi, unroll, init);
+  Val whole = b.isub(hi, b.irem(b.isub(hi, lo), unroll));
+  return steps(whole, hi, spec.together(), steps(lo, whole, unroll, init));
+}
+
 Vals AttentionEmitter::chainRows(Address left, int64_t leftStride, Address panel, int64_t vectors, Val lo, Val hi,
-                                 int64_t unroll) {
-  Vals zeros(size_t(spec.tileRows * vectors), b.lanes(0.0));
-  return b.forLoop(lo, hi, b.i64(unroll), zeros, [&](Val first, ValRange carried) {
+                                 int64_t unroll, Vals values) {
+  if (values.empty())
+    values.assign(size_t(spec.tileRows * vectors), b.lanes(0.0));
+  return forRounds(lo, hi, unroll, values, [&](Val first, int64_t unroll, ValRange carried) {
     Vals next(carried.begin(), carried.end());
     for (int64_t term = 0; term < unroll; ++term) {
       int64_t i = spec.bf16 ? term ^ 1 : term; // of a pair the odd term is the first
@@ -127,7 +139,8 @@ Vals AttentionEmitter::chainRows(Address left, int64_t leftStride, Address panel
       Vals columns;
       for (int64_t v = 0; v < vectors; ++v) {
         columns.push_back(b.loadLanes(b.at(right, v * kLanes)));
-        b.prefetch(b.at(right, kRowsAhead * spec.panelWidth() + v * kLanes));
+        if (isWide())
+          b.prefetch(b.at(right, kRowsAhead * spec.panelWidth() + v * kLanes));
       }
       for (int64_t r = 0; r < spec.tileRows; ++r) {
         Val x = b.broadcast(b.at(b.at(left, r * leftStride + i), first));
@@ -142,9 +155,10 @@ Vals AttentionEmitter::chainRows(Address left, int64_t leftStride, Address panel
 }
 
 Vals AttentionEmitter::chainColumns(Address left, Address right, Val lo, Val hi, Vals values) {
-  return b.forLoop(lo, hi, b.i64(spec.together()), values, [&](Val first, ValRange carried) {
+  return forRounds(lo, hi, keyUnroll(), values, [&](Val first, int64_t unroll, ValRange carried) {
     Vals next(carried.begin(), carried.end());
-    for (int64_t i = spec.together(); i-- > 0;) {
+    for (int64_t term = 0; term < unroll; ++term) {
+      int64_t i = spec.bf16 ? term ^ 1 : term;
       Address row = b.at(b.at(right, b.imul(first, spec.paddedSize())), i * spec.paddedSize());
       Vals columns;
       for (int64_t v = 0; v < spec.tileVectors; ++v)
@@ -162,61 +176,63 @@ Vals AttentionEmitter::chainColumns(Address left, Address right, Val lo, Val hi,
   });
 }
 
-void AttentionEmitter::chainKeys(Val firstRow, int64_t weights, int64_t panels, StoreRow store) {
-  b.forLoop(0, spec.block(), spec.tileRows, [&](Val rowInBlock) {
-    Val row = b.iadd(firstRow, rowInBlock);
-    b.ifThen(b.ilt(row, b.i64(spec.positions)), [&] {
-      chainTileKeys(row, b.at(part(weights), b.imul(rowInBlock, spec.scoreStride())), panels,
-                    [&](int64_t r, Val column, Val value, Val mask) {
-                      b.ifThen(b.ilt(b.iadd(row, r), b.i64(spec.positions)),
-                               [&] { store(b.iadd(row, r), column, value, mask); });
-                    });
-    });
-  });
+AttentionEmitter::KeyChain AttentionEmitter::keyChain(Address weights, int64_t panels, Val panel) {
+  return {*this, weights, b.at(part(panels), b.imul(panel, spec.paddedKeys() * spec.panelWidth()))};
 }
 
-void AttentionEmitter::chainTileKeys(Val row, Address left, int64_t panels, StoreTileRow store) {
-  int64_t rows = spec.tileRows, vectors = spec.tileVectors, width = spec.panelWidth();
-  b.forLoop(0, spec.sizePanels(), 1, [&](Val panel) {
-    Address right = b.at(part(panels), b.imul(panel, spec.paddedKeys() * width));
-    // Keys that all rows see, then the others, each for the rows that see it. Of bf16 a pair goes as one, its masked
-    // weight zero.
-    int64_t together = spec.together();
-    Vals values = chainRows(left, spec.scoreStride(), right, vectors, b.i64(0), b.iadd(row, 2 - together), together);
-    for (int64_t first = 2 - together; first < rows; first += together)
-      for (int64_t beyond = first + together; beyond-- > first;) {
-        Val key = b.iadd(row, beyond);
-        for (int64_t v = 0; v < vectors; ++v) {
-          Val column = b.loadLanes(b.at(b.at(right, b.imul(key, width)), v * kLanes));
-          for (int64_t r = first; r < rows; ++r) {
-            Val &value = values[size_t(r * vectors + v)];
-            value = b.fma(b.broadcast(b.at(b.at(left, r * spec.scoreStride()), key)), column, value);
-          }
+Vals AttentionEmitter::KeyChain::upTo(Val end, Vals values) const {
+  const AttentionSpec &spec = emitter.spec;
+  return emitter.chainRows(weights, spec.scoreStride(), panel, spec.tileVectors, emitter.b.i64(0), end,
+                           emitter.keyUnroll(), values);
+}
+
+// Keys that all rows see, then the others, each for the rows that see it. Of bf16 a pair goes as one, its masked weight
+// zero.
+Vals AttentionEmitter::KeyChain::upToDiagonal(Val row, Vals values) const {
+  const AttentionSpec &spec = emitter.spec;
+  KernelBuilder &b = emitter.b;
+  int64_t rows = spec.tileRows, vectors = spec.tileVectors, together = spec.together();
+  values = upTo(b.iadd(row, 2 - together), values);
+  for (int64_t first = 2 - together; first < rows; first += together)
+    for (int64_t beyond = first + together; beyond-- > first;) {
+      Val key = b.iadd(row, beyond);
+      for (int64_t v = 0; v < vectors; ++v) {
+        Val column = b.loadLanes(b.at(b.at(panel, b.imul(key, spec.panelWidth())), v * kLanes));
+        for (int64_t r = first; r < rows; ++r) {
+          Val &value = values[size_t(r * vectors + v)];
+          value = b.fma(b.broadcast(b.at(b.at(weights, r * spec.scoreStride()), key)), column, value);
         }
       }
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t v = 0; v < vectors; ++v) {
-        Val column = b.iadd(b.imul(panel, width), v * kLanes);
-        Val mask = spec.size % kLanes == 0 && spec.size % width == 0
-                       ? nullptr
-                       : b.tailMask(b.imax(b.isub(b.i64(spec.size), column), b.i64(0)));
-        store(r, column, values[size_t(r * vectors + v)], mask);
-      }
-  });
+    }
+  return values;
 }
 
-void AttentionEmitter::scoreBlock(int64_t rows, int64_t transposed, Val firstRow, int64_t to, Val factor) {
+void AttentionEmitter::forTileVectors(Val panel, TileVector body) {
   int64_t width = spec.panelWidth();
-  Val beyond = b.imin(b.iadd(firstRow, spec.block()), b.i64(spec.positions)); // the first row that is not the block's
-  Val panels = b.iadd(b.idiv(b.isub(beyond, b.i64(1)), width), 1);
+  for (int64_t r = 0; r < spec.tileRows; ++r)
+    for (int64_t v = 0; v < spec.tileVectors; ++v) {
+      Val column = b.iadd(b.imul(panel, width), v * kLanes);
+      Val mask = spec.size % kLanes == 0 && spec.size % width == 0
+                     ? nullptr
+                     : b.tailMask(b.imax(b.isub(b.i64(spec.size), column), b.i64(0)));
+      body(r, v, column, mask);
+    }
+}
+
+void AttentionEmitter::scoreBlock(int64_t rows, int64_t transposed, Val firstRow, Val firstKey, int64_t to,
+                                  Val factor) {
+  int64_t width = spec.panelWidth();
+  Val count = b.isub(b.imin(b.iadd(firstRow, spec.block()), b.i64(spec.positions)), firstRow); // rows that exist
+  Val rowInChunk = b.isub(firstRow, firstKey);
+  Val panels = b.iadd(b.idiv(b.isub(inChunk(b.iadd(rowInChunk, count)), b.i64(1)), width), 1);
   b.forLoop(b.i64(0), panels, b.i64(1), [&](Val panel) {
     Address right = b.at(part(transposed), b.imul(panel, spec.size * width));
-    Val firstKey = b.imul(panel, width);
-    b.forLoop(b.i64(0), b.isub(beyond, firstRow), b.i64(spec.tileRows), [&](Val row) {
+    Val panelKey = b.imul(panel, width);
+    b.forLoop(b.i64(0), count, b.i64(spec.tileRows), [&](Val row) {
       // Vectors wholly right of the diagonal are never read.
-      Val lastRow = b.iadd(b.iadd(firstRow, row), spec.tileRows - 1);
+      Val lastRow = b.iadd(b.iadd(rowInChunk, row), spec.tileRows - 1);
       Address left = b.at(part(rows), b.imul(row, spec.paddedSize()));
-      Address out = b.at(b.at(part(to), b.imul(row, spec.scoreStride())), firstKey);
+      Address out = b.at(b.at(part(to), b.imul(row, spec.scoreStride())), panelKey);
       auto tile = [&](int64_t vectors) {
         Vals values = chainRows(left, spec.paddedSize(), right, vectors, b.i64(0), b.i64(spec.size), scoreUnroll());
         for (int64_t r = 0; r < spec.tileRows; ++r)
@@ -225,7 +241,7 @@ void AttentionEmitter::scoreBlock(int64_t rows, int64_t transposed, Val firstRow
             b.storeLanes(b.at(out, r * spec.scoreStride() + v * kLanes), factor ? b.mul(value, factor) : value);
           }
       };
-      scoreVectors(b.isub(lastRow, firstKey), spec.tileVectors, tile);
+      scoreVectors(b.isub(lastRow, panelKey), spec.tileVectors, tile);
     });
   });
 }
@@ -262,9 +278,11 @@ Val AttentionEmitter::lanesUpTo(Val last) {
 }
 
 // A loop in a loop: draws and what follows them, side by side, would need more registers than AVX2 has.
-Vals AttentionEmitter::forDrawnKeys(Val sample, Val head, Val row, Val end, ValRange init, DrawnBody body) {
+Vals AttentionEmitter::forDrawnKeys(Val sample, Val head, Val row, Val firstKey, Val end, ValRange init,
+                                    DrawnBody body) {
   return b.forLoop(b.i64(0), end, b.i64(train::kKeysOfDraw), init, [&](Val first, ValRange before) {
-    auto draw = drawAttention(b, policy, spec.heads, spec.positions, sample, head, row, first, b.laneIndex());
+    auto draw =
+        drawAttention(b, policy, spec.heads, spec.positions, sample, head, row, b.iadd(firstKey, first), b.laneIndex());
     Vals values{draw.w0, draw.w1};
     values.append(before.begin(), before.end());
     Val beyond = b.imin(b.iadd(first, train::kKeysOfDraw), end);

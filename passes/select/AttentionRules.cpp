@@ -14,6 +14,7 @@ static void planF32(Launch &launch, AttentionShape shape, const step::TargetInfo
   launch.family = "attention";
   launch.spec.push_back(b.getNamedAttr("tile_rows", b.getI64IntegerAttr(shape.tileRows)));
   launch.spec.push_back(b.getNamedAttr("tile_vectors", b.getI64IntegerAttr(shape.tileVectors)));
+  launch.spec.push_back(b.getNamedAttr("key_chunk", b.getI64IntegerAttr(shape.keyChunk)));
   launch.scratchBytes = shape.scratchBytes();
 }
 

@@ -72,6 +72,8 @@ std::vector<KernelCase> attentionCases() {
       {"DropoutHeavy", 1, 70, 2, 2, 20, 0.75},
       {"LongRow", 1, 301, 1, 1, 7, 0},
       {"LargeTiles", 1, 523, 1, 1, 9, 0},
+      {"ChunksOfKeys", 1, 211, 3, 1, 128, 0},
+      {"ChunksOfKeysDropout", 1, 230, 2, 2, 124, 0.3},
       kBeyond32Bits,
   };
   std::vector<KernelCase> cases;
@@ -81,10 +83,19 @@ std::vector<KernelCase> attentionCases() {
 }
 
 static constexpr Shape kBF16Shapes[] = {
-    {"TwoPositions", 1, 2, 2, 1, 2, 0},  {"OddHalves", 2, 14, 3, 3, 10, 0},   {"BlockEdge", 1, 32, 2, 2, 32, 0},
-    {"BeyondBlock", 1, 34, 2, 2, 16, 0}, {"TileEdge", 1, 50, 1, 1, 34, 0},    {"GroupOfThree", 1, 66, 3, 1, 6, 0},
-    {"HeadOf64", 1, 98, 2, 2, 64, 0},    {"HeadOf128", 1, 130, 2, 1, 128, 0}, {"Dropout", 2, 38, 4, 2, 12, 0.1},
-    {"LongRow", 1, 302, 1, 1, 40, 0.2},  {"LargeTiles", 1, 526, 1, 1, 8, 0},  kBeyond32Bits,
+    {"TwoPositions", 1, 2, 2, 1, 2, 0},
+    {"OddHalves", 2, 14, 3, 3, 10, 0},
+    {"BlockEdge", 1, 32, 2, 2, 32, 0},
+    {"BeyondBlock", 1, 34, 2, 2, 16, 0},
+    {"TileEdge", 1, 50, 1, 1, 34, 0},
+    {"GroupOfThree", 1, 66, 3, 1, 6, 0},
+    {"HeadOf64", 1, 98, 2, 2, 64, 0},
+    {"HeadOf128", 1, 130, 2, 1, 128, 0},
+    {"Dropout", 2, 38, 4, 2, 12, 0.1},
+    {"LongRow", 1, 302, 1, 1, 40, 0.2},
+    {"LargeTiles", 1, 526, 1, 1, 8, 0},
+    {"ChunksOfKeys", 1, 218, 2, 1, 128, 0.2},
+    kBeyond32Bits,
 };
 
 std::vector<KernelCase> bf16AttentionCases() {
