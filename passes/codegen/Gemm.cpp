@@ -46,18 +46,24 @@ void GemmEmitter::emit() {
     b.forLoop(b.i64(0), b.i64(groups), b.i64(1), each);
 }
 
+void GemmEmitter::forPacks(Val group, function_ref<void(Val pack)> body) {
+  b.forLoop(table.packGroupBegin(group), table.packGroupBegin(b.iadd(group, 1)), b.i64(1), body);
+}
+
 void GemmEmitter::emitGroup(Val group) {
   if (spec.panelTurns)
     return emitPanels(group);
   Val firstStep = table.groupBegin(group), endStep = table.groupBegin(b.iadd(group, 1));
-  b.forLoop(table.packGroupBegin(group), table.packGroupBegin(b.iadd(group, 1)), b.i64(1), [&](Val pack) {
+  forPacks(group, [&](Val pack) {
     if (spec.packsRhs)
       packRhs(pack);
-    if (spec.packsLhs)
+    if (spec.packsLhs && !spec.lhsByTile)
       packLhs(pack);
   });
   forTiles([&](int64_t rows, Val index) {
-    Val row = b.iadd(block.row, b.imul(index, spec.tileRows));
+    Val rowInBlock = b.imul(index, spec.tileRows), row = b.iadd(block.row, rowInBlock);
+    if (spec.lhsByTile)
+      forPacks(group, [&](Val pack) { packLhsRows(pack, rowInBlock, b.i64(rows)); });
     forPanels([&](int64_t columns, Val panel) {
       Val column = b.iadd(block.column, b.imul(panel, spec.tileColumns()));
       emitTile({rows, columns, index, row, column, panel}, firstStep, endStep);

@@ -31,6 +31,7 @@ struct GemmSpec {
   int64_t kBlock;                  // most rows packed at once
   bool packsRhs;                   // as panels; else (nn, tn) its rows are read where they are
   bool packsLhs;                   // else it is read where it is
+  bool lhsByTile;                  // its rows (nn, nt) are packed a tile at a time
   bool panelTurns;                 // one panel at a time is packed, and passes all tiles
   int64_t subtrees;                // of segments, each with a result of its own, one behind the other
   int64_t packedA, pending;        // byte offsets in scratch; the panels of B are at 0
@@ -109,7 +110,7 @@ private:
   void packLhsTiles(Val pack, Address packed);
   void packTileUnits(Address lhs, Val first, Val end, Val tile, int64_t rows, bool single, Address packed,
                      int64_t unitsAhead);
-  void packLhsRows(Val pack);
+  void packLhsRows(Val pack, Val firstRow, Val rows); // of the block, to the buffer's first and following
   // Rows of K go into the buffers one by one or, of bf16, in pairs: units. `single`: a last one without its second
   // term.
   using UnitsBody = llvm::function_ref<void(Val first, Val end, bool single)>;
@@ -163,6 +164,7 @@ private:
   Side rhsOf(const Tile &tile, Val step);
   Address operand(unsigned firstBuffer, Val pair) { return b.bufferAt(firstBuffer, pair); }
   void emitGroup(Val group);
+  void forPacks(Val group, llvm::function_ref<void(Val pack)> body);
   void forTiles(llvm::function_ref<void(int64_t rows, Val index)> body);
   void forPanels(llvm::function_ref<void(int64_t columns, Val panel)> body);
 

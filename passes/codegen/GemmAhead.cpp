@@ -6,8 +6,7 @@ using namespace llvm;
 
 namespace recipe::codegen {
 
-// Where the next row of tiles will read the left operand, packed or not, row by row, spread over the panels of this
-// one.
+// Where the next row of tiles will read the left operand, or pack it, row by row, spread over the panels of this one.
 void GemmEmitter::addLhsAhead(const Tile &tile, Val step, SmallVectorImpl<Stream> &streams) {
   Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
   Val stride = table.lhsStride(pair);
@@ -16,7 +15,7 @@ void GemmEmitter::addLhsAhead(const Tile &tile, Val step, SmallVectorImpl<Stream
   for (int64_t i = 0; i < count; ++i) {
     Val ahead = b.iadd(b.imul(tile.panel, count), spec.tileRows + i);
     Address from;
-    if (spec.packsLhs) {
+    if (spec.packsLhs && !spec.lhsByTile) {
       Val row = b.iadd(b.imul(tile.index, spec.tileRows), ahead);
       from = b.at(b.at(b.scratch(spec.packedA), b.imul(row, spec.packedRowStride())),
                   table.field(step, &GemmStep::packed));
@@ -24,7 +23,8 @@ void GemmEmitter::addLhsAhead(const Tile &tile, Val step, SmallVectorImpl<Stream
       Val row = b.imin(b.iadd(tile.row, ahead), b.i64(spec.m - 1));
       from = b.at(operand(0, pair), b.iadd(b.imul(row, stride), begin), spec.operandBytes());
     }
-    streams.push_back([this, from](Val k) { b.prefetch(b.at(from, k)); });
+    int64_t bytes = spec.lhsByTile ? spec.operandBytes() : 4; // of a row of K
+    streams.push_back([this, from, bytes](Val k) { b.prefetch(b.at(from, k, bytes)); });
   }
 }
 

@@ -131,7 +131,7 @@ void GemmEmitter::packRhsColumns(Address rhs, Val length, Val stride, Address pa
 }
 
 void GemmEmitter::packLhs(Val pack) {
-  spec.form == GemmForm::TN ? packLhsTiles(pack, b.scratch(spec.packedA)) : packLhsRows(pack);
+  spec.form == GemmForm::TN ? packLhsTiles(pack, b.scratch(spec.packedA)) : packLhsRows(pack, b.i64(0), block.rows);
 }
 
 // lhs [k][m]: the rows of a tile side by side.
@@ -162,7 +162,7 @@ void GemmEmitter::packTileUnits(Address lhs, Val first, Val end, Val tile, int64
 }
 
 // lhs [m][k] of bf16, widened: the terms of each pair swapped. A last vector ends with zeros.
-void GemmEmitter::packLhsRows(Val pack) {
+void GemmEmitter::packLhsRows(Val pack, Val firstRow, Val rows) {
   Val pair = table.packField(pack, &GemmStep::pair), begin = table.packField(pack, &GemmStep::begin);
   Val length = table.packField(pack, &GemmStep::length), stride = table.lhsStride(pair);
   Address packed = b.at(b.scratch(spec.packedA), table.packField(pack, &GemmStep::packed));
@@ -170,8 +170,9 @@ void GemmEmitter::packLhsRows(Val pack) {
   for (int lane = 0; lane < kLanes; ++lane)
     swapped.push_back(lane ^ 1);
   Type *half = b.ir().getInt16Ty();
-  b.forLoop(b.i64(0), block.rows, b.i64(1), [&](Val row) {
-    Address from = b.at(operand(0, pair), b.iadd(b.imul(b.iadd(block.row, row), stride), begin), 2);
+  b.forLoop(b.i64(0), rows, b.i64(1), [&](Val row) {
+    Val rowOfC = b.iadd(b.iadd(block.row, firstRow), row);
+    Address from = b.at(operand(0, pair), b.iadd(b.imul(rowOfC, stride), begin), 2);
     Address to = b.at(packed, b.imul(row, spec.packedRowStride()));
     b.forLanes(b.i64(0), length, [&](Val k, Val mask) {
       Address at = b.at(from, k, 2);

@@ -13,8 +13,8 @@ GemmSpec::GemmSpec(mlir::DictionaryAttr spec)
       blockRows(specInts(spec, "block")[0]), blockColumns(specInts(spec, "block")[1]),
       tileRows(specInts(spec, "tile")[0]), tileVectors(specInts(spec, "tile")[1]), kBlock(specInt(spec, "k_block")),
       packsRhs(specInt(spec, "packs_rhs") != 0), packsLhs(specInt(spec, "packs_lhs") != 0),
-      panelTurns(specInt(spec, "panel_turns") != 0), subtrees(specInt(spec, "subtrees")),
-      packedA(specInts(spec, "scratch")[0]), pending(specInts(spec, "scratch")[1]),
+      lhsByTile(specInt(spec, "lhs_by_tile") != 0), panelTurns(specInt(spec, "panel_turns") != 0),
+      subtrees(specInt(spec, "subtrees")), packedA(specInts(spec, "scratch")[0]), pending(specInts(spec, "scratch")[1]),
       steps(specInts(spec, "segments"), int64_t(k.size()), kBlock, accumulator, operands,
             areTiles(operands) ? specInt(spec, "sample") : 0, subtrees),
       epilogueInputs(0) {

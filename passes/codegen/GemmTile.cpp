@@ -98,7 +98,7 @@ GemmEmitter::Side GemmEmitter::lhsOf(const Tile &tile, Val step) {
     return {b.at(b.at(scratch, b.imul(tile.index, spec.packedTileStride())), b.imul(packed, spec.tileRows)),
             b.i64(spec.tileRows), b.i64(1)};
   if (spec.packsLhs) {
-    Val row = b.imul(tile.index, spec.tileRows * spec.packedRowStride());
+    Val row = spec.lhsByTile ? b.i64(0) : b.imul(tile.index, spec.tileRows * spec.packedRowStride());
     return {b.at(b.at(scratch, row), packed), b.i64(1), b.i64(spec.packedRowStride())};
   }
   Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);

@@ -144,6 +144,7 @@ Launch gemmAmxLaunch(MLIRContext *context, const GemmShape &shape, const step::T
   set("k_block", b.getI64IntegerAttr(blocking.kBlock));
   set("packs_rhs", b.getI64IntegerAttr(1));
   set("packs_lhs", b.getI64IntegerAttr(1));
+  set("lhs_by_tile", b.getI64IntegerAttr(0));
   set("panel_turns", b.getI64IntegerAttr(0));
   set("subtrees", b.getI64IntegerAttr(1));
   set("scratch", b.getDenseI64ArrayAttr({panels, pending}));

@@ -61,6 +61,12 @@ bool packsLhs(const GemmShape &shape, const step::TargetInfo &target) {
   }
 }
 
+// Rows that are packed, not tiles, can be packed a tile at a time, just before its chains, and stay in L1. Not measured
+// with wide vectors.
+bool packsByTile(const GemmShape &shape, const step::TargetInfo &target) {
+  return !isWide(target) && packsLhs(shape, target) && shape.form != train::ContractForm::TN;
+}
+
 // The right operand's rows are read where they are when few tiles use them again. With 256-bit vectors not where they
 // share sets of L1 that would hold them packed: then every tile waits for L2.
 bool packsRhs(const GemmShape &shape, const step::TargetInfo &target) {
@@ -211,9 +217,10 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   int64_t panelRows = kBlock + panelPadding(operands), columns = blocking.turns ? tile.columns() : blocking.columns;
   int64_t panels = packsRhs(shape, target) ? columns * panelRows : 0;
   int64_t rows = 0;
+  bool byTile = packsByTile(shape, target);
   if (packsLhs(shape, target))
     rows = shape.form == train::ContractForm::TN ? blocking.rows / tile.rows * (kBlock * tile.rows + kLanes)
-                                                 : blocking.rows * (kBlock + kLanes);
+                                                 : (byTile ? tile.rows : blocking.rows) * (kBlock + kLanes);
   if (blocking.turns && kBlock < totalRows(shape, target))
     rows *= 2;
   int64_t packedRows = panels * 4, pending = llvm::alignTo((panels + rows) * 4, 64);
@@ -234,6 +241,7 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   set("k_block", b.getI64IntegerAttr(kBlock));
   set("packs_rhs", b.getI64IntegerAttr(packsRhs(shape, target)));
   set("packs_lhs", b.getI64IntegerAttr(packsLhs(shape, target)));
+  set("lhs_by_tile", b.getI64IntegerAttr(byTile));
   set("panel_turns", b.getI64IntegerAttr(blocking.turns));
   set("subtrees", b.getI64IntegerAttr(shape.subtrees));
   set("scratch", b.getDenseI64ArrayAttr({packedRows, pending}));
