@@ -18,8 +18,9 @@ namespace {
 
 using step::ArgumentKind;
 
-// A chunk's logits should be small beside the model, and long enough to read the weight and its gradient rarely.
-constexpr int64_t kLogitBytes = 128 << 20;
+// A chunk's logits should be small beside the model, and long enough to read the weight and its gradient rarely, which
+// products by AMX wait for.
+constexpr int64_t kLogitBytes = 100 << 20, kLogitBytesAmx = 128 << 20;
 constexpr int64_t kMostTokens = 4096;
 constexpr int64_t kAddGrain = 16384;      // elements of a workgroup of the tree's additions
 constexpr int64_t kLeastOfSubtree = 8192; // of the vocabulary; subtrees give threads work, so that blocks may be wide
@@ -117,7 +118,9 @@ private:
   // Whole batch nodes while they fit, else equal parts of one node where its tokens divide. The weight's gradient takes
   // terms in pairs or in blocks, which begin anew with each sample: none may lie in two chunks.
   void chooseChunks() {
-    int64_t fits = std::clamp<int64_t>(kLogitBytes / (4 * vocabulary), 16, kMostTokens), node = tokens() / nodes;
+    int64_t fits = std::clamp<int64_t>((target.tilesBF16 ? kLogitBytesAmx : kLogitBytes) / (4 * vocabulary), 16,
+                                       kMostTokens),
+            node = tokens() / nodes;
     while (nodes % (2 * nodesPerChunk) == 0 && 2 * nodesPerChunk * node <= fits)
       nodesPerChunk *= 2;
     int64_t parts = llvm::divideCeil(node, fits);
