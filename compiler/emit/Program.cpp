@@ -2,6 +2,7 @@
 #include "dialects/step/Step.h"
 #include "dialects/train/Names.h"
 #include "passes/LocalTypes.h"
+#include "passes/codegen/KernelFamily.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SHA256.h"
@@ -213,11 +214,14 @@ private:
       abi::KernelArgument &argument = *instruction.add_arguments();
       argument.set_buffer(buffers[slice.getBuffer().getValue()]);
       argument.set_offset(slice.getOffset());
+      argument.set_written(slice.getAccess() != step::Access::Read);
     }
     instruction.mutable_scalars()->Assign(op.getScalars().begin(), op.getScalars().end());
     instruction.set_workgroups(op.getWorkgroups());
     instruction.set_scratch_bytes(op.getScratchBytes());
     instruction.set_predicate(predicate(op.getPredicate()));
+    instruction.set_beside(
+        !codegen::writesStepScalars(module.lookupSymbol<step::KernelOp>(op.getKernelAttr()).getFamily()));
     instruction.set_location(locationIndex(train::nameOf(op)));
     instruction.set_name(op.getName().str());
     instruction.set_flops(double(op.getFlops()));

@@ -14,6 +14,10 @@ static EmitRule findRule(StringRef family) {
   return nullptr;
 }
 
+bool writesStepScalars(StringRef family) {
+  return any_of(updateFamilies(), [&](const NamedEmitRule &named) { return named.family == family; });
+}
+
 Expected<Function *> emitKernel(step::KernelOp kernel, const step::TargetInfo &target, Module &module) {
   EmitRule rule = findRule(kernel.getFamily());
   if (!rule)
@@ -23,6 +27,9 @@ Expected<Function *> emitKernel(step::KernelOp kernel, const step::TargetInfo &t
   Function *function = builder.finish();
   if (failed)
     return std::move(failed);
+  if (builder.setsParams() && !writesStepScalars(kernel.getFamily()))
+    return createStringError("kernels that write the step's scalars must be of an update family, got '" +
+                             kernel.getFamily().str() + "'");
   return function;
 }
 

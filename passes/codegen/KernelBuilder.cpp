@@ -157,6 +157,7 @@ Val KernelBuilder::param(size_t offset, Type *type) {
 }
 
 void KernelBuilder::setParam(size_t offset, Val value) {
+  paramsAreSet = true;
   Address params{launchField(offsetof(rcp_launch_v1, params), "params"), Address::kParams};
   store(at(params, int64_t(offset), 1), value, 8);
 }

@@ -51,6 +51,7 @@ public:
   // A field of rcp_step_params_v1: b.param(offsetof(rcp_step_params_v1, seed), b.i64Type()).
   Val param(size_t offset, llvm::Type *type);
   void setParam(size_t offset, Val value);
+  bool setsParams() const { return paramsAreSet; }
   // A function of rcp_host_v1 (fp64 arguments and result), by its offset in that struct.
   Val hostCall(size_t offset, ValRange arguments);
 
@@ -152,6 +153,7 @@ private:
   const step::TargetInfo &target;
   llvm::Function *function;
   llvm::BasicBlock *entry;
+  bool paramsAreSet = false;
   Val workgroupArgument;
   llvm::SmallVector<std::pair<size_t, Val>> launchFields;
   llvm::SmallVector<std::pair<unsigned, Val>> buffers, scalars;

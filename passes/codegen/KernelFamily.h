@@ -31,6 +31,9 @@ llvm::ArrayRef<NamedEmitRule> attentionAmxFamilies();
 llvm::ArrayRef<NamedEmitRule> lossFamilies();
 llvm::ArrayRef<NamedEmitRule> updateFamilies();
 
+// Whether kernels of the family may write the step's scalars; emitKernel refuses others that do.
+bool writesStepScalars(llvm::StringRef family);
+
 // Adds the function of `kernel` (its symbol name, ABI of runtime/abi/kernel_abi.h) to `module`. Thread-safe for
 // different modules.
 llvm::Expected<llvm::Function *> emitKernel(step::KernelOp kernel, const step::TargetInfo &target,

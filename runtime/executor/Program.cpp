@@ -24,6 +24,63 @@ bool recipe::rt::holds(abi::Predicate predicate, const ProgramPosition &position
   return false;
 }
 
+/// A launch that may run beside others, as far as others have to do with it: places of its buffers, by region.
+struct Place {
+  int region;
+  uint64_t begin, end;
+  bool written;
+};
+
+static std::vector<Place> placesOf(const recipe::abi::Step &step, const recipe::abi::Instruction &instruction) {
+  std::vector<Place> places;
+  for (const recipe::abi::KernelArgument &argument : instruction.arguments()) {
+    const recipe::abi::Buffer &buffer = step.buffers(int(argument.buffer()));
+    // Of an input both slots.
+    uint64_t end = buffer.offset() + buffer.slot_stride() + buffer.bytes();
+    places.push_back({int(buffer.region()), buffer.offset() + argument.offset(), end, argument.written()});
+  }
+  return places;
+}
+
+static bool collide(const std::vector<Place> &some, const std::vector<Place> &others) {
+  for (const Place &a : some)
+    for (const Place &b : others)
+      if ((a.written || b.written) && a.region == b.region && a.begin < b.end && b.begin < a.end)
+        return true;
+  return false;
+}
+
+std::vector<TogetherRange> recipe::rt::runTogether(const abi::Step &step, const abi::SubProgram &program) {
+  // A thread looks for its workgroup in all of them.
+  constexpr size_t mostLaunches = 16;
+  constexpr int64_t mostWorkgroups = 1 << 20;
+  std::vector<TogetherRange> ranges;
+  std::vector<Place> places; // of the last range
+  int64_t workgroups = 0;
+  for (int i = 0; i < program.instructions_size(); ++i) {
+    const abi::Instruction &instruction = program.instructions(i);
+    std::vector<Place> own = placesOf(step, instruction);
+    bool joins = !ranges.empty() && ranges.back().count < mostLaunches && instruction.beside() &&
+                 !instruction.has_collective() && instruction.waits().empty() &&
+                 workgroups + instruction.workgroups() <= mostWorkgroups;
+    if (joins) {
+      const abi::Instruction &first = program.instructions(int(ranges.back().first));
+      joins = first.beside() && !first.has_collective() && first.predicate() == instruction.predicate() &&
+              !collide(places, own);
+    }
+    if (joins) {
+      ++ranges.back().count;
+    } else {
+      ranges.push_back({size_t(i), 1});
+      places.clear();
+      workgroups = 0;
+    }
+    places.insert(places.end(), own.begin(), own.end());
+    workgroups += instruction.workgroups();
+  }
+  return ranges;
+}
+
 std::byte *recipe::rt::bufferAddress(const Arena &arena, const abi::Buffer &buffer, int slot) {
   return arena.region(buffer.region()) + buffer.offset() + uint64_t(slot) * buffer.slot_stride();
 }
@@ -38,6 +95,8 @@ Program::Program(const LoadedStep &step, const abi::SubProgram &program, const A
   launches.reserve(2 * count);
   const abi::Certificate &certificate = step.step->certificate();
   items.resize(count);
+  ready.resize(count);
+  ranges = runTogether(*step.step, program);
   for (int slot = 0; slot < 2; ++slot)
     for (size_t i = 0; i < count; ++i) {
       const abi::Instruction &instruction = program.instructions(int(i));
@@ -52,11 +111,13 @@ Program::Program(const LoadedStep &step, const abi::SubProgram &program, const A
       Item &item = items[i];
       item.slots[slot] = &launches.back();
       item.predicate = instruction.predicate();
-      if (!instruction.has_collective())
-        item.launch.kernel = step.kernels[instruction.kernel()];
-      item.launch.workgroups = instruction.workgroups();
-      item.launch.scratch = arena.region(abi::TRANSIENT) + certificate.scratch_offset();
-      item.launch.scratchStride = certificate.scratch_stride();
+      item.isLaunch = !instruction.has_collective();
+      Launch &launch = ready[i];
+      if (item.isLaunch)
+        launch.kernel = step.kernels[instruction.kernel()];
+      launch.workgroups = instruction.workgroups();
+      launch.scratch = arena.region(abi::TRANSIENT) + certificate.scratch_offset();
+      launch.scratchStride = certificate.scratch_stride();
     }
   for (size_t i = 0; i < count; ++i) {
     const abi::Instruction &instruction = program.instructions(int(i));
@@ -73,22 +134,24 @@ void Program::addCommunication(Item &item, const abi::Instruction &instruction) 
     item.waits.push_back(collectives->find(signal));
 }
 
-absl::Status Program::run(Item &item, ThreadPool &pool, const ProgramPosition &position) {
-  for (size_t collective : item.waits)
+absl::Status Program::run(TogetherRange range, ThreadPool &pool, const ProgramPosition &position) {
+  const Item &first = items[range.first];
+  for (size_t collective : first.waits)
     RCP_RETURN_IF_ERROR(collectives->wait(collective));
-  if (item.launch.kernel) {
-    item.launch.arguments = item.slots[position.slot];
-    pool.run(item.launch);
+  if (first.isLaunch) {
+    for (size_t i = range.first; i < range.first + range.count; ++i)
+      ready[i].arguments = items[i].slots[position.slot];
+    pool.run(absl::MakeConstSpan(ready).subspan(range.first, range.count));
   } else if (collectives) {
-    collectives->issue(item.collective);
+    collectives->issue(first.collective);
   }
   return absl::OkStatus();
 }
 
 absl::Status Program::run(ThreadPool &pool, const ProgramPosition &position) {
-  for (Item &item : items)
-    if (holds(item.predicate, position))
-      RCP_RETURN_IF_ERROR(run(item, pool, position));
+  for (TogetherRange range : ranges)
+    if (holds(items[range.first].predicate, position))
+      RCP_RETURN_IF_ERROR(run(range, pool, position));
   return absl::OkStatus();
 }
 
@@ -97,7 +160,7 @@ absl::Status Program::runTimed(ThreadPool &pool, const ProgramPosition &position
     if (!holds(items[i].predicate, position))
       continue;
     int64_t begin = nowNanoseconds();
-    RCP_RETURN_IF_ERROR(run(items[i], pool, position));
+    RCP_RETURN_IF_ERROR(run(TogetherRange{i, 1}, pool, position));
     times[i].nanoseconds += nowNanoseconds() - begin;
     ++times[i].runs;
   }

@@ -21,6 +21,15 @@ struct ProgramPosition {
 /// Whether an instruction with this predicate runs at this position.
 bool holds(abi::Predicate predicate, const ProgramPosition &position);
 
+/// Instructions of a program, each with the number of those from it on that may run together: neighbours with the same
+/// predicate that may run beside others, wait for no collective (but the first), and of which none writes bytes of a
+/// buffer that another reads or writes.
+struct TogetherRange {
+  size_t first, count;
+  bool operator==(const TogetherRange &other) const { return first == other.first && count == other.count; }
+};
+std::vector<TogetherRange> runTogether(const abi::Step &step, const abi::SubProgram &program);
+
 /// Not movable: launches point into it. run() is for one thread at a time.
 class Program {
 public:
@@ -34,7 +43,7 @@ public:
   const std::string &name() const { return source.name(); }
   /// Its status is that of the collectives that it waits for.
   absl::Status run(ThreadPool &pool, const ProgramPosition &position);
-  /// The same, adding up the time of each instruction.
+  /// The same, adding up the time of each instruction; they run one by one for that.
   absl::Status runTimed(ThreadPool &pool, const ProgramPosition &position);
 
   struct Timing {
@@ -45,21 +54,23 @@ public:
 
 private:
   struct Item {
-    Launch launch;
+    bool isLaunch = false; // else a collective
     const rcp_launch_v1 *slots[2];
     abi::Predicate predicate;
-    size_t collective = 0;     // without a kernel: what to issue
+    size_t collective = 0;     // what to issue
     std::vector<size_t> waits; // collectives that come first
   };
   void addCommunication(Item &item, const abi::Instruction &instruction);
-  /// Waits for what the item needs, then runs its launch or issues its collective.
-  absl::Status run(Item &item, ThreadPool &pool, const ProgramPosition &position);
+  /// Waits for what the items need, then runs their launches, or issues the only one's collective.
+  absl::Status run(TogetherRange range, ThreadPool &pool, const ProgramPosition &position);
 
   const abi::SubProgram &source;
   Collectives *collectives;
   std::vector<void *> addresses;       // of all arguments, for slot 0, then for slot 1
   std::vector<rcp_launch_v1> launches; // likewise
   std::vector<Item> items;
+  std::vector<Launch> ready; // of the items, with the arguments of a slot
+  std::vector<TogetherRange> ranges;
   std::vector<Timing> times;
 };
 

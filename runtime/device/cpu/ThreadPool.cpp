@@ -92,18 +92,18 @@ bool ThreadPool::help(int thread) {
   uint32_t finished = 0;
   uint64_t current = state.load(std::memory_order_acquire);
   while (uint32_t(current) != 0) {
-    rcp_kernel_v1 code = kernel.load(std::memory_order_relaxed);
-    const rcp_launch_v1 *launch = arguments.load(std::memory_order_relaxed);
+    const Launch *launch = open.load(std::memory_order_relaxed);
     uint32_t count = workgroups.load(std::memory_order_relaxed);
-    std::byte *slice =
-        scratch.load(std::memory_order_relaxed) + size_t(thread) * scratchStride.load(std::memory_order_relaxed);
     // What was read belongs to `current` if that is still the state, which this exchange decides.
     std::atomic_thread_fence(std::memory_order_acquire);
     if (!state.compare_exchange_weak(current, current - 1, std::memory_order_acq_rel, std::memory_order_acquire))
       continue;
-    code(launch, int64_t(count) - int64_t(uint32_t(current)), slice);
+    int64_t workgroup = int64_t(count) - int64_t(uint32_t(current));
+    for (; workgroup >= launch->workgroups; ++launch)
+      workgroup -= launch->workgroups;
+    launch->kernel(launch->arguments, workgroup, launch->scratch + size_t(thread) * launch->scratchStride);
     ++finished;
-    // The launch stays open at least until these are counted, so its number cannot have changed.
+    // The launches stay open at least until these are counted, so their number cannot have changed.
     if (uint32_t(current) == 1)
       break;
     current = state.load(std::memory_order_acquire);
@@ -136,22 +136,25 @@ void ThreadPool::waitForDone(uint32_t workgroups) {
   callerSleeps.store(0);
 }
 
-void ThreadPool::run(const Launch &launch) {
-  assert(launch.workgroups >= 1 && launch.workgroups <= INT_MAX && "checked by the loader");
+void ThreadPool::run(absl::Span<const Launch> launches) {
+  int64_t all = 0;
+  for (const Launch &launch : launches) {
+    assert(launch.workgroups >= 1 && "checked by the loader");
+    all += launch.workgroups;
+  }
+  assert(all <= INT_MAX && "checked by the loader, and by who puts launches together");
   KernelFloatingPoint environment;
-  if (launch.workgroups == 1 || workers.empty()) {
-    for (int64_t i = 0; i < launch.workgroups; ++i)
-      launch.kernel(launch.arguments, i, launch.scratch);
+  if (all <= 1 || workers.empty()) {
+    for (const Launch &launch : launches)
+      for (int64_t i = 0; i < launch.workgroups; ++i)
+        launch.kernel(launch.arguments, i, launch.scratch);
     return;
   }
-  uint32_t count = uint32_t(launch.workgroups);
-  // Pairs with the fence in help(): whoever reads any of the following also sees that the previous launch is closed.
+  uint32_t count = uint32_t(all);
+  // Pairs with the fence in help(): whoever reads any of the following also sees that the previous launches are closed.
   std::atomic_thread_fence(std::memory_order_release);
-  kernel.store(launch.kernel, std::memory_order_relaxed);
-  arguments.store(launch.arguments, std::memory_order_relaxed);
+  open.store(launches.data(), std::memory_order_relaxed);
   workgroups.store(count, std::memory_order_relaxed);
-  scratch.store(launch.scratch, std::memory_order_relaxed);
-  scratchStride.store(launch.scratchStride, std::memory_order_relaxed);
   done.store(0, std::memory_order_relaxed);
   uint64_t next = uint64_t(number.load(std::memory_order_relaxed)) + 1;
   state.store(next << 32 | count, std::memory_order_release);

@@ -1,6 +1,7 @@
-// Runs the workgroups of one launch on N threads, the caller among them.
+// Runs the workgroups of launches on N threads, the caller among them.
 #ifndef RUNTIME_DEVICE_CPU_THREADPOOL_H
 #define RUNTIME_DEVICE_CPU_THREADPOOL_H
+#include "absl/types/span.h"
 #include "runtime/abi/kernel_abi.h"
 #include <atomic>
 #include <cstddef>
@@ -38,7 +39,10 @@ public:
   /// What the caller might use before it was pinned.
   const std::vector<int> &allCpus() const { return callerCpus; }
   int threads() const { return int(workers.size()) + 1; }
-  void run(const Launch &launch);
+  /// Launches that do not wait for each other: their workgroups are taken one after the other, all have ended when it
+  /// returns. The launches must stay where they are until then.
+  void run(absl::Span<const Launch> launches);
+  void run(const Launch &launch) { run(absl::MakeConstSpan(&launch, 1)); }
 
 private:
   void work(int thread);
@@ -47,20 +51,18 @@ private:
   void waitForWork(uint32_t seen);
   void waitForDone(uint32_t workgroups);
 
-  // A launch is open while the lower half of `state`, the workgroups that nobody has taken, is not 0. The upper half is
-  // the launch's number, so that a late thread cannot take from a launch whose description it has not read.
+  // Launches are open while the lower half of `state`, their workgroups that nobody has taken, is not 0. The upper half
+  // is their number, so that a late thread cannot take from launches whose description it has not read.
   alignas(64) std::atomic<uint64_t> state{0};
-  alignas(64) std::atomic<uint32_t> done{0}; // workgroups of the open launch that have ended
+  alignas(64) std::atomic<uint32_t> done{0}; // workgroups of the open launches that have ended
   std::atomic<uint32_t> callerSleeps{0};
-  alignas(64) std::atomic<uint32_t> number{0}; // of the newest launch; idle threads sleep on it
+  alignas(64) std::atomic<uint32_t> number{0}; // of the newest launches; idle threads sleep on it
   std::atomic<uint32_t> sleepers{0};
   std::atomic<bool> stop{false};
-  // The open launch. Atomic, because a late thread may read it while the next one is written; it then throws it away.
-  std::atomic<rcp_kernel_v1> kernel{nullptr};
-  std::atomic<const rcp_launch_v1 *> arguments{nullptr};
+  // The open launches, and their workgroups together. Atomic, because a late thread may read them while the next ones
+  // are written; it then throws them away, and has not looked behind the pointer.
+  std::atomic<const Launch *> open{nullptr};
   std::atomic<uint32_t> workgroups{0};
-  std::atomic<std::byte *> scratch{nullptr};
-  std::atomic<size_t> scratchStride{0};
 
   int64_t spinNanoseconds;
   std::vector<int> cpus; // of the threads; empty: not pinned

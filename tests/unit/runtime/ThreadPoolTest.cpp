@@ -2,7 +2,9 @@
 #include "runtime/base/Clock.h"
 #include "runtime/device/cpu/FloatingPoint.h"
 #include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
+#include <list>
 #include <unistd.h>
 
 namespace recipe::test {
@@ -32,25 +34,35 @@ static void note(const rcp_launch_v1 *launch, int64_t workgroup, void *scratch) 
   owner->fetch_sub(1);
 }
 
-static void launchNote(rt::ThreadPool &pool, int64_t workgroups) {
+/// Launches of so many workgroups, together.
+static void launchNotes(rt::ThreadPool &pool, const std::vector<int64_t> &workgroups) {
   alignas(64) static std::byte scratch[16 * 64];
-  Record record{size_t(workgroups)};
-  record.scratch = scratch;
-  record.stride = 64;
-  record.threads = pool.threads();
-  void *buffers[] = {&record};
-  rcp_launch_v1 arguments{buffers, nullptr, nullptr, nullptr};
-  rt::Launch launch;
-  launch.kernel = note;
-  launch.arguments = &arguments;
-  launch.workgroups = workgroups;
-  launch.scratch = scratch;
-  launch.scratchStride = 64;
-  pool.run(launch);
-  for (const std::atomic<int> &runs : record.runs)
-    ASSERT_EQ(runs.load(), 1);
-  ASSERT_EQ(record.wrong.load(), 0);
+  std::list<Record> records;
+  std::list<std::array<void *, 1>> buffers;
+  std::list<rcp_launch_v1> arguments;
+  std::vector<rt::Launch> launches;
+  for (int64_t count : workgroups) {
+    Record &record = records.emplace_back(size_t(count));
+    record.scratch = scratch;
+    record.stride = 64;
+    record.threads = pool.threads();
+    rt::Launch &launch = launches.emplace_back();
+    launch.kernel = note;
+    launch.arguments =
+        &arguments.emplace_back(rcp_launch_v1{buffers.emplace_back(std::array<void *, 1>{&record}).data()});
+    launch.workgroups = count;
+    launch.scratch = scratch;
+    launch.scratchStride = 64;
+  }
+  pool.run(launches);
+  for (const Record &record : records) {
+    for (const std::atomic<int> &runs : record.runs)
+      ASSERT_EQ(runs.load(), 1);
+    ASSERT_EQ(record.wrong.load(), 0);
+  }
 }
+
+static void launchNote(rt::ThreadPool &pool, int64_t workgroups) { launchNotes(pool, {workgroups}); }
 
 TEST(ThreadPool, EveryWorkgroupOnceInItsEnvironment) {
   for (int threads : {1, 2, 3, 7}) {
@@ -58,6 +70,18 @@ TEST(ThreadPool, EveryWorkgroupOnceInItsEnvironment) {
     for (int round = 0; round < 2000; ++round)
       launchNote(pool, 1 + round % 23);
     launchNote(pool, 100000);
+  }
+}
+
+TEST(ThreadPool, LaunchesTogether) {
+  for (int threads : {1, 2, 3, 7}) {
+    rt::ThreadPool pool(threads);
+    for (int round = 0; round < 1000; ++round) {
+      launchNotes(pool, {1, 1 + round % 7, 1, 1 + round % 23});
+      launchNotes(pool, {1 + round % 3, 1});
+      launchNotes(pool, std::vector<int64_t>(16, 1));
+    }
+    launchNotes(pool, {});
   }
 }
 
