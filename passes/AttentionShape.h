@@ -19,7 +19,7 @@ struct AttentionShape {
   int64_t keyChunk;              // backward: keys at a time, a multiple of block, panel and draws; or all of them
 
   // Large tiles pay where rows are long: on the diagonal they compute more in vain. With small ones backward goes by
-  // chunks of keys, and half of L2 holds what belongs to one.
+  // chunks of keys, and half of L2 holds what belongs to one (all of it for heads of more than 128 channels).
   void chooseTile(const step::TargetInfo &target) {
     bool wide = target.vectorBits >= 512 && target.vectorRegisters >= 32;
     tileRows = !wide ? 6 : positions >= 512 ? 14 : 8;
