@@ -33,7 +33,7 @@ struct Launch {
 
 struct KernelPlan {
   llvm::SmallVector<int64_t> temps;                       // bytes of each temporary, live across this op's launches
-  std::vector<Launch> launches;                           // in order; one begins after those it shares written bytes with
+  std::vector<Launch> launches;                           // in order; none overlaps one it shares written bytes with
   llvm::SmallVector<std::pair<int64_t, int64_t>> inPlace; // (result, operand) that may share storage
 };
 
