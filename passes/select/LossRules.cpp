@@ -18,8 +18,8 @@ namespace {
 
 using step::ArgumentKind;
 
-// A chunk's logits should be small beside the model, and long enough to read the weight and its gradient rarely, which
-// products by AMX wait for.
+// A chunk's logits should be small beside the model, and long enough to read the weight and its gradient rarely; with
+// AMX, whose products are the faster ones, less has not been measured.
 constexpr int64_t kLogitBytes = 100 << 20, kLogitBytesAmx = 128 << 20;
 constexpr int64_t kMostTokens = 4096;
 constexpr int64_t kAddGrain = 16384;      // elements of a workgroup of the tree's additions

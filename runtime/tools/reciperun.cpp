@@ -138,7 +138,7 @@ static void addOptions(CLI::App &app, Arguments &arguments) {
       ->default_str("latest");
   app.add_flag("--allow-changes", options.allowChanges, "resume although settings that shape training differ");
   app.add_flag("--print-manifest", arguments.manifest, "print what the file says of itself and end");
-  app.add_flag("--profile", options.profile, "print the time of each kernel at the end");
+  app.add_flag("--profile", options.profile, "print the time of each kernel at the end; they run one by one");
   // Not for users: an empty group is not shown.
   app.add_flag("--launched", arguments.launched)->group("");
   app.add_flag("--progress", arguments.progress)->group("");
