@@ -15,6 +15,7 @@ namespace recipe {
 struct AttentionShape {
   int64_t samples, positions, heads, kvHeads, size; // B, T, H, K, E
   bool dropout, backward;
+  bool pairs;                    // bf16 by vdpbf16ps: two terms of a product in a word of 32 bits; else one
   int64_t tileRows, tileVectors; // register tile: rows x (vectors * 16 lanes)
   int64_t keyChunk;              // backward: keys at a time, a multiple of block, panel and draws; or all of them
 
@@ -36,6 +37,9 @@ struct AttentionShape {
 
   static int64_t roundUp(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
+  int64_t terms() const { return pairs ? 2 : 1; }      // of a chain, in a word
+  int64_t sizeWords() const { return size / terms(); } // of a row of q, k, v or dy
+  int64_t rowWords() const { return paddedSize() / terms(); }
   int64_t group() const { return heads / kvHeads; }
   int64_t panelWidth() const { return 16 * tileVectors; }
   int64_t block() const { return 4 * tileRows; }                               // query rows at a time, backward
@@ -56,19 +60,23 @@ struct AttentionShape {
     return levels;
   }
 
-  // Scratch, in floats; each part starts at a multiple of 16.
-  int64_t transposedFloats() const { return keyPanels() * size * panelWidth() + 16; }        // [panel of keys][e][key]
-  int64_t rowPanelFloats() const { return sizePanels() * paddedKeys() * panelWidth() + 16; } // [panel of e][key][e]
+  // Scratch, in floats or words; each part starts at a multiple of 16.
+  // [panel of keys][word of e][key] and [panel of e][word of keys][e].
+  int64_t transposedFloats() const { return keyPanels() * sizeWords() * panelWidth() + 16; }
+  int64_t rowPanelStride() const { return paddedKeys() / terms() * panelWidth(); }
+  int64_t rowPanelFloats() const { return sizePanels() * rowPanelStride() + 16; }
   int64_t scoreRows() const { return backward ? block() : tileRows; } // rows whose scores exist at a time
-  int64_t rowBlockFloats() const { return scoreRows() * paddedSize(); }
+  int64_t rowBlockFloats() const { return scoreRows() * rowWords(); }
   int64_t scoreFloats() const { return scoreRows() * scoreStride(); }
   // In chunks a row's statistics serve all of them.
   int64_t statFloats() const { return roundUp(inChunks() ? group() * positions : scoreRows(), 16); }
   int64_t sumFloats() const { return paddedKeys() * paddedSize(); }
 
   struct Layout {
-    int64_t keysTransposed, valuesTransposed, rowPanels, queries, outputGradients, scores, gradients, weights, stats,
-        maxima, deltas, keySums, valueSums, pending, total;
+    int64_t keysTransposed, valuesTransposed, rowPanels, queries, outputGradients, scores, gradients, stats, maxima,
+        deltas, keySums, valueSums, pending, total;
+    // q and dy as right operands, [word of rows][e]; of one term in a word those above.
+    int64_t queryWords, outputGradientWords;
   };
   Layout layout() const {
     Layout at{};
@@ -89,9 +97,11 @@ struct AttentionShape {
     if (backward) {
       place(at.outputGradients, rowBlockFloats());
       place(at.gradients, scoreFloats());
-      at.weights = at.scores;
-      if (dropout)
-        place(at.weights, scoreFloats());
+      at.queryWords = at.queries, at.outputGradientWords = at.outputGradients;
+      if (pairs) {
+        place(at.queryWords, rowBlockFloats());
+        place(at.outputGradientWords, rowBlockFloats());
+      }
       place(at.deltas, statFloats());
       place(at.keySums, sumFloats());
       place(at.valueSums, sumFloats());

@@ -5,6 +5,9 @@
 // scratch between query blocks; in chunks of keys, dq rests in its result between chunks. Keys right of the diagonal
 // never enter a chain: a tile runs its rows together up to the first row's diagonal, then each further key only for the
 // rows that see it.
+//
+// Operands of chains lie in words of 32 bits: one term as f32 or, where vdpbf16ps pays (spec.pairs), two as bf16, of
+// neighbouring channels or positions. They are loaded as lanes of f32 in both.
 #ifndef PASSES_CODEGEN_ATTENTION_H
 #define PASSES_CODEGEN_ATTENTION_H
 
@@ -21,7 +24,8 @@ struct AttentionSpec : AttentionShape {
   double scale, dropoutProbability;
   bool bf16; // q, k, v and in backward dy and o: computed as f32, products over terms in pairs, the odd one first
   explicit AttentionSpec(mlir::DictionaryAttr spec);
-  int64_t together() const { return bf16 ? 2 : 1; } // positions or channels
+  int64_t together() const { return bf16 ? 2 : 1; }              // positions or channels
+  int64_t wordsTogether() const { return together() / terms(); } // of widened values the odd one first
 };
 
 // The rows of one head in a [B, T, heads * E] buffer.
@@ -30,6 +34,9 @@ struct AttentionRows {
   int64_t stride, bytes; // elements between rows; of an element
   static AttentionRows of(KernelBuilder &builder, int64_t positions, int64_t size, unsigned buffer, Val sample,
                           Val head, int64_t heads, bool bf16);
+  AttentionRows words(const AttentionShape &shape) const { // as operands of chains
+    return shape.pairs ? AttentionRows{base, stride / 2, 4} : *this;
+  }
   Address at(KernelBuilder &b, Val row) const { return b.at(base, b.imul(row, stride), bytes); }
   void prefetch(KernelBuilder &b, int64_t size, Val row) const; // may lie beyond the tensor
 };
@@ -60,27 +67,32 @@ private:
 
   // AttentionTiles.cpp
   void prefetchRow(Rows from, Val row) { from.prefetch(b, spec.size, row); }
-  Val loadRow(Rows from, Val row, int64_t e); // 16 lanes as f32, zeros beyond E
-  // One of [panel of keys][e][key], keys beyond T zero; panels count from the key `base`.
+  Val loadRow(Rows from, Val row, int64_t e);      // 16 lanes as f32, zeros beyond E
+  Val loadWords(Rows from, Val row, int64_t word); // 16 of its words
+  // One of [panel of keys][word of e][key], keys beyond T zero; panels count from the key `base`.
   void packPanel(Rows from, Val base, Val panel, int64_t to);
-  // [panel of e][key][e] of `count` keys (fewer at the end) from firstKey behind `base` on, beyond E zero.
+  // [panel of e][word of keys][e] of `count` keys (fewer at the end) from firstKey behind `base` on, beyond E zero.
   void packRows(Rows from, Val base, Val firstKey, int64_t count, int64_t to);
-  void packRowTile(Rows from, Val firstRow, int64_t to);  // [tile rows][padded E], beyond E zero
-  void packRowBlock(Rows from, Val firstRow, int64_t to); // [block][padded E], beyond T and E zero
+  void packRowTile(Rows from, Val firstRow, int64_t to);  // [tile rows][words of e], beyond E zero
+  void packRowBlock(Rows from, Val firstRow, int64_t to); // [block][words of e], beyond T and E zero
+  void packRowPairs(Rows from, Val firstRow, int64_t to); // of pairs: [block / 2][e], beyond E zero
+  Val loadPair(Rows from, Val row, int64_t e);            // 16 words of that row and the next
   Val tileBegin(Val tile);                                // first row of a forward tile
   Val lanesUpTo(Val last);                                // <16 x i1>: lanes 0..last on
   // On small tiles the instructions of a loop weigh; the processor sees a panel's rows coming there.
   bool isWide() const { return b.getTarget().vectorBits >= 512; }
-  int64_t scoreUnroll() const { return spec.size % 8 == 0 ? 8 : spec.together(); }
-  int64_t keyUnroll() const { return isWide() ? spec.together() : 8; }
-  // body(i, unroll, carried) for i in [lo, hi), hi >= lo: steps of `unroll`, then of together() for what is left.
+  int64_t scoreUnroll() const { return spec.sizeWords() % 8 == 0 ? 8 : spec.wordsTogether(); }
+  int64_t keyUnroll() const { return isWide() ? spec.wordsTogether() : 8; }
+  Val toWords(Val terms) { return b.idiv(terms, spec.terms()); }
+  Val multiplyAdd(Val left, Val right, Val chain); // of words
+  // body(i, unroll, carried) for i in [lo, hi), hi >= lo: steps of `unroll`, then of wordsTogether() for what is left.
   using RoundBody = llvm::function_ref<Vals(Val i, int64_t unroll, ValRange carried)>;
   Vals forRounds(Val lo, Val hi, int64_t unroll, Vals init, RoundBody body);
-  // [r][v] = chain over k in [lo, hi) of left[r * leftStride + k] * panel[k][v], for `vectors` of the panel's vectors,
-  // continuing `values` (empty: zeros).
+  // [r][v] = chain over words k in [lo, hi) of left[r * leftStride + k] * panel[k][v], for `vectors` of the panel's
+  // vectors, continuing `values` (empty: zeros).
   Vals chainRows(Address left, int64_t leftStride, Address panel, int64_t vectors, Val lo, Val hi, int64_t unroll,
                  Vals values = {});
-  // values[r][v] = chain over i in [lo, hi) of left[i * leftStride + r] * right[i * paddedSize + v], continuing.
+  // values[r][v] = chain over words of rows i in [lo, hi) of left[i][r] * right[i][v], continuing.
   Vals chainColumns(Address left, Address right, Val lo, Val hi, Vals values);
   // What an output or dq chains over keys: weights * one of its panels of channels.
   struct KeyChain {
@@ -100,11 +112,12 @@ private:
   // diagonal.
   void scoreBlock(int64_t rows, int64_t transposed, Val firstRow, Val firstKey, int64_t to, Val factor);
   void scoreVectors(Val last, int64_t vectors, llvm::function_ref<void(int64_t vectors)> tile);
-  void forBlockRows(Val firstRow, llvm::function_ref<void(Val rowInBlock, Val row)> body);
+  void forBlockRows(Val firstRow, int64_t step, llvm::function_ref<void(Val rowInBlock, Val row)> body);
 
-  // body(j, word, carried) for a row's keys firstKey + j, j < end, 16 at a time, with the words of their draws.
-  using DrawnBody = llvm::function_ref<Vals(Val j, Val word, ValRange carried)>;
-  Vals forDrawnKeys(Val sample, Val head, Val row, Val firstKey, Val end, ValRange init, DrawnBody body);
+  // body(j, words, carried) for the keys firstKey + j, j < end, of `rows` from `row` on, 16 at a time, with the words
+  // of their draws.
+  using DrawnBody = llvm::function_ref<Vals(Val j, ValRange words, ValRange carried)>;
+  Vals forDrawnKeys(Val sample, Val head, Val row, int64_t rows, Val firstKey, Val end, ValRange init, DrawnBody body);
   Val kept(Val word); // <16 x i1>
 
   // AttentionForward.cpp
@@ -126,6 +139,7 @@ private:
   void rowStatistics(Val firstRow, const BackwardRows &rows);
   void backwardRows(Val firstRow, const BackwardRows &rows);
   Val productWeight(Val lanes, Val mask);
+  void storeWeights(Val rowInBlock, Val key, ValRange weights, ValRange gradients, ValRange masks);
   void sumKeys(Val firstRow, const BackwardRows &rows);
   void sumQueries(Val firstRow, Val firstKey, int64_t left, int64_t right, int64_t sums);
   void mergeGroup(Val headInGroup, int64_t sums, Val factor, int64_t pending);

@@ -58,6 +58,10 @@ void AttentionEmitter::emitQueryHead(Val sample, Val kvHead, Val headInGroup, Va
         });
     packRowBlock(rows.queries, firstRow, at.queries);
     packRowBlock(rows.outputGradients, firstRow, at.outputGradients);
+    if (spec.pairs) {
+      packRowPairs(rows.queries, firstRow, at.queryWords);
+      packRowPairs(rows.outputGradients, firstRow, at.outputGradientWords);
+    }
     scoreBlock(at.queries, at.keysTransposed, firstRow, firstKey, at.scores, b.lanes(spec.scale));
     scoreBlock(at.outputGradients, at.valuesTransposed, firstRow, firstKey, at.gradients, nullptr);
     if (spec.inChunks())
@@ -66,8 +70,9 @@ void AttentionEmitter::emitQueryHead(Val sample, Val kvHead, Val headInGroup, Va
       rowStatistics(firstRow, rows);
     backwardRows(firstRow, rows);
     sumKeys(firstRow, rows);
-    sumQueries(firstRow, firstKey, at.gradients, at.queries, at.keySums);
-    sumQueries(firstRow, firstKey, at.weights, at.outputGradients, at.valueSums);
+    int64_t gradients = spec.pairs ? at.scores + spec.scoreStride() : at.gradients; // storeWeights
+    sumQueries(firstRow, firstKey, gradients, at.queryWords, at.keySums);
+    sumQueries(firstRow, firstKey, at.scores, at.outputGradientWords, at.valueSums);
     return panels;
   });
 }
@@ -95,47 +100,85 @@ Address AttentionEmitter::statistic(int64_t which, const BackwardRows &rows, Val
 // delta, and 1 / row sum.
 void AttentionEmitter::rowStatistics(Val firstRow, const BackwardRows &rows) {
   Val rowBase = b.imul(b.iadd(b.imul(rows.sample, spec.heads), rows.head), spec.positions);
-  forBlockRows(firstRow, [&](Val i, Val row) {
-    Address dy = b.at(part(at.outputGradients), b.imul(i, spec.paddedSize()));
+  forBlockRows(firstRow, 1, [&](Val i, Val row) {
     Val dot = b.lanes(0.0);
     for (int64_t e = 0; e < spec.size; e += kLanes)
-      dot = b.fma(b.loadLanes(b.at(dy, e)), loadRow(rows.outputs, row, e), dot);
+      dot = b.fma(loadRow(rows.outputGradients, row, e), loadRow(rows.outputs, row, e), dot);
     b.store(statistic(at.deltas, rows, i, row), b.laneSum(dot));
     Val rowSum = b.loadF32(b.at(b.at(b.buffer(6), rowBase), row));
     b.store(statistic(at.stats, rows, i, row), b.div(b.f32(1.0), rowSum));
   });
 }
 
-// scores become the weights w, gradients become ds.
+// scores become the weights w, gradients become ds; as many rows at a time as words have terms.
 void AttentionEmitter::backwardRows(Val firstRow, const BackwardRows &rows) {
   Val rowBase = b.imul(b.iadd(b.imul(rows.sample, spec.heads), rows.head), spec.positions);
   Val keepScale = b.lanes(train::dropoutScale(spec.dropoutProbability));
-  forBlockRows(firstRow, [&](Val i, Val row) {
-    Val delta = b.broadcast(statistic(at.deltas, rows, i, row));
-    Val reciprocal = b.broadcast(statistic(at.stats, rows, i, row));
-    Val rowMax = b.broadcast(b.at(b.at(b.buffer(5), rowBase), row));
-    Val rowOffset = b.imul(i, spec.scoreStride());
-    prefetchBackward(rows, b.iadd(row, spec.block())); // while exponentials keep the ports busy
-    Address scores = b.at(part(at.scores), rowOffset), gradients = b.at(part(at.gradients), rowOffset),
-            weights = b.at(part(at.weights), rowOffset);
-    auto keys = [&](Val j, Val mask, Val word) { // 16 of them; word: null without dropout
-      Val probability = train::attentionGradProbability(policy, b.loadLanes(b.at(scores, j)), rowMax, reciprocal);
-      Val u = b.loadLanes(b.at(gradients, j)), weight = probability;
-      if (word) {
-        weight = train::applyDropout(policy, kept(word), probability, keepScale);
-        u = train::applyDropout(policy, kept(word), u, keepScale);
+  struct Row {
+    Val delta, reciprocal, max, end; // of the keys that it sees
+    Address scores, gradients;
+  };
+  forBlockRows(firstRow, spec.terms(), [&](Val firstInBlock, Val first) {
+    SmallVector<Row, 2> each;
+    for (int64_t r = 0; r < spec.terms(); ++r) {
+      Val i = b.iadd(firstInBlock, r), row = b.iadd(first, r), offset = b.imul(i, spec.scoreStride());
+      each.push_back({b.broadcast(statistic(at.deltas, rows, i, row)), b.broadcast(statistic(at.stats, rows, i, row)),
+                      b.broadcast(b.at(b.at(b.buffer(5), rowBase), row)),
+                      inChunk(b.iadd(b.isub(row, rows.firstKey), 1)), b.at(part(at.scores), offset),
+                      b.at(part(at.gradients), offset)});
+      prefetchBackward(rows, b.iadd(row, spec.block())); // while exponentials keep the ports busy
+    }
+    auto keys = [&](Val j, ValRange masks, ValRange words) { // 16 of them; words: none without dropout
+      Vals weights, gradients;
+      for (auto [r, row] : enumerate(each)) {
+        Val probability =
+            train::attentionGradProbability(policy, b.loadLanes(b.at(row.scores, j)), row.max, row.reciprocal);
+        Val u = b.loadLanes(b.at(row.gradients, j)), weight = probability;
+        if (!words.empty()) {
+          weight = train::applyDropout(policy, kept(words[r]), probability, keepScale);
+          u = train::applyDropout(policy, kept(words[r]), u, keepScale);
+        }
+        weights.push_back(weight);
+        gradients.push_back(train::attentionGradScore(policy, probability, u, row.delta));
       }
-      b.storeLanes(b.at(weights, j), productWeight(weight, mask));
-      b.storeLanes(b.at(gradients, j), productWeight(train::attentionGradScore(policy, probability, u, delta), mask));
+      storeWeights(firstInBlock, j, weights, gradients, masks);
     };
-    Val end = inChunk(b.iadd(b.isub(row, rows.firstKey), 1));
-    if (!spec.dropout)
-      return b.forLanes(b.i64(0), end, [&](Val j, Val mask) { keys(j, mask, nullptr); });
-    forDrawnKeys(rows.sample, rows.head, row, rows.firstKey, end, {}, [&](Val j, Val word, ValRange) {
-      keys(j, b.tailMask(b.isub(end, j)), word);
-      return Vals();
-    });
+    auto masksAt = [&](Val j) {
+      Vals masks;
+      for (const Row &row : each)
+        masks.push_back(b.tailMask(b.isub(row.end, j)));
+      return masks;
+    };
+    if (!spec.dropout) // the first row ends first
+      return b.forLanes(b.i64(0), each.front().end,
+                        [&](Val j, Val mask) { keys(j, mask ? masksAt(j) : Vals(each.size(), nullptr), {}); });
+    forDrawnKeys(rows.sample, rows.head, first, spec.terms(), rows.firstKey, each.back().end, {},
+                 [&](Val j, ValRange words, ValRange) {
+                   keys(j, masksAt(j), words);
+                   return Vals();
+                 });
   });
+}
+
+// w and ds of keys `key` on, where scores and gradients were. Of pairs, whose rows are two, the words of w for dv lie
+// in the first row of scores, those of ds for dk in the second, and ds for dq in the rows of gradients.
+void AttentionEmitter::storeWeights(Val rowInBlock, Val key, ValRange weights, ValRange gradients, ValRange masks) {
+  Val offset = b.imul(rowInBlock, spec.scoreStride());
+  Address scoreRow = b.at(part(at.scores), offset), gradientRow = b.at(part(at.gradients), offset);
+  if (!spec.pairs) {
+    b.storeLanes(b.at(scoreRow, key), productWeight(weights[0], masks[0]));
+    return b.storeLanes(b.at(gradientRow, key), productWeight(gradients[0], masks[0]));
+  }
+  auto rounded = [&](ValRange lanes) {
+    auto masked = [&](size_t r) { return masks[r] ? b.select(masks[r], lanes[r], b.lanes(0.0)) : lanes[r]; };
+    return roundPairs(b, masked(0), masked(1));
+  };
+  auto [evenWeight, oddWeight] = rounded(weights);
+  auto [even, odd] = rounded(gradients);
+  b.storeLanes(b.at(scoreRow, key), pairWords(b, evenWeight, oddWeight));
+  b.storeLanes(b.at(b.at(scoreRow, spec.scoreStride()), key), pairWords(b, even, odd));
+  b.storeLanes(b.at(gradientRow, key, 2), even);
+  b.storeLanes(b.at(b.at(gradientRow, spec.scoreStride()), key, 2), odd);
 }
 
 // dq of the block's rows: chains over the chunk's keys, which continue those of the chunks before. In the chunk with
@@ -195,7 +238,7 @@ Val AttentionEmitter::productWeight(Val lanes, Val mask) {
   return mask ? b.select(mask, rounded, b.lanes(0.0)) : rounded;
 }
 
-// sums[j][e] continues with left[i][j] * right[i][e] for the block's rows i >= j, ascending.
+// sums[j][e] continues with left[i][j] * right[i][e] for the block's rows i >= j, ascending, in words.
 void AttentionEmitter::sumQueries(Val firstRowOfAll, Val chunk, int64_t left, int64_t right, int64_t sums) {
   int64_t rows = spec.tileRows, vectors = spec.tileVectors;
   Val end = b.imin(b.isub(b.i64(spec.positions), firstRowOfAll), b.i64(spec.block())); // rows of the block that exist
@@ -214,10 +257,11 @@ void AttentionEmitter::sumQueries(Val firstRowOfAll, Val chunk, int64_t left, in
           for (int64_t e = 0; e < spec.paddedSize(); e += kLanes) {
             Address place = b.at(b.at(tile, b.imul(key, spec.paddedSize())), e);
             Val sum = b.loadLanes(place);
-            for (int64_t term = count; term-- > 0;) {
-              Val i = b.iadd(first, term);
-              Val x = b.broadcast(b.at(b.at(weights, b.imul(i, spec.scoreStride())), key));
-              sum = b.fma(x, b.loadLanes(b.at(b.at(part(right), b.imul(i, spec.paddedSize())), e)), sum);
+            for (int64_t word = spec.wordsTogether(); word-- > 0;) {
+              Val i = b.iadd(toWords(first), word);
+              Val x = b.broadcast(b.at(b.at(weights, b.imul(i, spec.scoreStride() * spec.terms())), key));
+              Val terms = b.loadLanes(b.at(b.at(part(right), b.imul(i, spec.paddedSize())), e));
+              sum = multiplyAdd(x, terms, sum);
             }
             b.storeLanes(place, sum);
           }
@@ -232,7 +276,7 @@ void AttentionEmitter::sumQueries(Val firstRowOfAll, Val chunk, int64_t left, in
       };
       Vals values(size_t(rows * vectors), nullptr);
       each([&](int64_t index, Address place) { values[size_t(index)] = b.loadLanes(place); });
-      values = chainColumns(weights, b.at(part(right), column), together, end, values);
+      values = chainColumns(weights, b.at(part(right), column), toWords(together), toWords(end), values);
       each([&](int64_t index, Address place) { b.storeLanes(place, values[size_t(index)]); });
     });
   });

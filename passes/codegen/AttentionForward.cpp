@@ -62,9 +62,9 @@ void AttentionEmitter::scoreTile(Val firstRow, Address maxOut) {
     b.storeLanes(maxima(r), lowest);
   auto panelScores = [&](Val panel, int64_t vectors, bool diagonal) {
     Val firstKey = b.imul(panel, width);
-    Address right = b.at(part(at.keysTransposed), b.imul(panel, spec.size * width));
+    Address right = b.at(part(at.keysTransposed), b.imul(panel, spec.sizeWords() * width));
     Vals values =
-        chainRows(part(at.queries), spec.paddedSize(), right, vectors, b.i64(0), b.i64(spec.size), scoreUnroll());
+        chainRows(part(at.queries), spec.rowWords(), right, vectors, b.i64(0), b.i64(spec.sizeWords()), scoreUnroll());
     for (int64_t r = 0; r < rows; ++r) {
       Val highest = b.loadLanes(maxima(r));
       for (int64_t v = 0; v < vectors; ++v) {
@@ -98,24 +98,27 @@ void AttentionEmitter::softmaxTile(Val firstRow, const ForwardRows &rows, functi
       prefetch(b.iadd(b.iadd(firstRow, first), r));
       maxima.push_back(b.broadcast(b.at(b.at(rows.maxOut, b.iadd(firstRow, first)), r)));
     }
-    auto keys = [&](Val j, Val word, ValRange carried) { // 16 of them; word: null without dropout
+    auto keys = [&](Val j, ValRange words, ValRange carried) { // 16 of them; words: none without dropout
       Vals next;
       for (int64_t r = 0; r < count; ++r) {
         Val row = b.iadd(first, r);
-        Address place = b.at(b.at(part(at.scores), b.imul(row, spec.scoreStride())), j);
-        Val term = train::softmaxTerm(policy, b.loadLanes(place), maxima[size_t(r)]);
-        Val weight = word ? train::applyDropout(policy, kept(word), term, keepScale) : term;
+        Address scores = b.at(part(at.scores), b.imul(row, spec.scoreStride()));
+        Val term = train::softmaxTerm(policy, b.loadLanes(b.at(scores, j)), maxima[size_t(r)]);
+        Val weight = words.empty() ? term : train::applyDropout(policy, kept(words[size_t(r)]), term, keepScale);
         weight = spec.bf16 ? roundToBF16(b, weight) : weight;
-        b.storeLanes(place, weight);
+        if (spec.pairs)
+          storeBF16Lanes(b, b.at(scores, j, 2), weight);
+        else
+          b.storeLanes(b.at(scores, j), weight);
         next.push_back(b.add(carried[size_t(r)], term));
       }
       return next;
     };
-    if (spec.dropout) // one row
-      sums = forDrawnKeys(rows.sample, rows.head, b.iadd(firstRow, first), b.i64(0), end, sums, keys);
+    if (spec.dropout)
+      sums = forDrawnKeys(rows.sample, rows.head, b.iadd(firstRow, first), count, b.i64(0), end, sums, keys);
     else
-      sums = b.forLoop(b.i64(0), end, b.i64(kLanes), sums,
-                       [&](Val j, ValRange carried) { return keys(j, nullptr, carried); });
+      sums =
+          b.forLoop(b.i64(0), end, b.i64(kLanes), sums, [&](Val j, ValRange carried) { return keys(j, {}, carried); });
     for (int64_t r = 0; r < count; ++r) {
       Val rowSum = b.laneSum(sums[size_t(r)]);
       b.store(b.at(b.at(rows.sumOut, b.iadd(firstRow, first)), r), rowSum);

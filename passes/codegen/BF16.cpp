@@ -27,6 +27,33 @@ Val roundToBF16(KernelBuilder &b, Val lanes) {
   return train::roundToBF16(policy, lanes);
 }
 
+static SmallVector<int> numbers(int first, int step, int count) {
+  SmallVector<int> all;
+  for (int i = 0; i < count; ++i)
+    all.push_back(first + i * step);
+  return all;
+}
+
+Val pairWords(KernelBuilder &b, Val even, Val odd) {
+  SmallVector<int> order;
+  for (int lane = 0; lane < kLanes; ++lane)
+    order.append({lane, int(kLanes) + lane});
+  return b.ir().CreateBitCast(b.ir().CreateShuffleVector(even, odd, order), b.lanesOf(b.f32Type()));
+}
+
+std::pair<Val, Val> roundPairs(KernelBuilder &b, Val even, Val odd) {
+  Val both = b.ir().CreateIntrinsic(Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512, {}, {odd, even});
+  both = b.ir().CreateBitCast(both, FixedVectorType::get(b.ir().getInt16Ty(), 2 * kLanes));
+  return {b.ir().CreateShuffleVector(both, numbers(0, 1, kLanes)),
+          b.ir().CreateShuffleVector(both, numbers(kLanes, 1, kLanes))};
+}
+
+Val multiplyAddPairs(KernelBuilder &b, Val left, Val right, Val chain) {
+  auto *pairs = FixedVectorType::get(b.ir().getBFloatTy(), 2 * kLanes);
+  return b.ir().CreateIntrinsic(Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
+                                {chain, b.ir().CreateBitCast(left, pairs), b.ir().CreateBitCast(right, pairs)});
+}
+
 std::array<Val, 3> partsOfF32(KernelBuilder &b, Val lanes) {
   EmitPolicy policy(b);
   std::array<Val, 3> parts = train::bf16PartsOf(policy, lanes);
@@ -45,10 +72,7 @@ void storeBF16Lanes(KernelBuilder &b, Address to, Val lanes, Val mask) {
                         b.ir().CreateTrunc(b.ir().CreateLShr(b.ir().CreateBitCast(lanes, words(b)), 16), halves(b)));
   // Not truncated: of a truncation under a mask of one lane LLVM 22 makes a store of all 32 bits.
   Val parts = b.ir().CreateBitCast(lanes, FixedVectorType::get(b.ir().getInt16Ty(), 2 * kLanes));
-  SmallVector<int> upper;
-  for (int64_t lane = 0; lane < kLanes; ++lane)
-    upper.push_back(int(2 * lane + 1));
-  b.storeLanes(to, b.ir().CreateShuffleVector(parts, upper), mask);
+  b.storeLanes(to, b.ir().CreateShuffleVector(parts, numbers(1, 2, kLanes)), mask);
 }
 
 } // namespace recipe::codegen

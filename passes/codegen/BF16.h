@@ -20,6 +20,14 @@ std::array<Val, 3> partsOfF32(KernelBuilder &builder, Val lanes);
 // A vector of i16, each the upper half of an f32, as f32.
 Val widenBF16(KernelBuilder &builder, Val half);
 
+// Words of two terms, as 16 lanes of f32 whose bits are no number. Of 16 bf16 (i16) each, the even terms in the lower
+// halves.
+Val pairWords(KernelBuilder &builder, Val even, Val odd);
+// Two times 16 lanes of f32 rounded to bf16 (i16).
+std::pair<Val, Val> roundPairs(KernelBuilder &builder, Val even, Val odd);
+// fma(left, right, chain) of the odd terms, then of the even ones: vdpbf16ps.
+Val multiplyAddPairs(KernelBuilder &builder, Val left, Val right, Val chain);
+
 // 16 values from or to a buffer of bf16, at 2-byte aligned addresses; masks as for KernelBuilder::loadLanes. What is
 // stored has been rounded.
 Val loadBF16Lanes(KernelBuilder &builder, Address from, Val mask = nullptr);

@@ -1,6 +1,6 @@
 // The register tile: values of rows x vectors of 16 lanes, all in registers while K runs.
+#include "passes/codegen/BF16.h"
 #include "passes/codegen/GemmEpilogue.h"
-#include "llvm/IR/IntrinsicsX86.h"
 
 using namespace llvm;
 
@@ -115,11 +115,7 @@ bool GemmEmitter::readsOddEnds() const {
 }
 
 Val GemmEmitter::multiplyAdd(Val factor, Val rhs, Val chain) {
-  if (spec.operands != GemmOperands::Pairs)
-    return b.fma(factor, rhs, chain);
-  auto *pairs = FixedVectorType::get(b.ir().getBFloatTy(), 2 * kLanes);
-  return b.ir().CreateIntrinsic(Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
-                                {chain, b.ir().CreateBitCast(factor, pairs), b.ir().CreateBitCast(rhs, pairs)});
+  return spec.operands == GemmOperands::Pairs ? multiplyAddPairs(b, factor, rhs, chain) : b.fma(factor, rhs, chain);
 }
 
 // The chains of one step.

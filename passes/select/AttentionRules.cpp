@@ -9,9 +9,10 @@ using namespace mlir;
 namespace recipe::select {
 
 // Family, scratch and what else the kernel needs.
-static void planF32(Launch &launch, AttentionShape shape, const step::TargetInfo &target, Builder &b) {
+static void planLanes(Launch &launch, AttentionShape shape, const step::TargetInfo &target, Builder &b) {
   shape.chooseTile(target);
   launch.family = "attention";
+  launch.spec.push_back(b.getNamedAttr("pairs", b.getI64IntegerAttr(shape.pairs)));
   launch.spec.push_back(b.getNamedAttr("tile_rows", b.getI64IntegerAttr(shape.tileRows)));
   launch.spec.push_back(b.getNamedAttr("tile_vectors", b.getI64IntegerAttr(shape.tileVectors)));
   launch.spec.push_back(b.getNamedAttr("key_chunk", b.getI64IntegerAttr(shape.keyChunk)));
@@ -34,6 +35,7 @@ static LogicalResult planAttention(Op op, const step::TargetInfo &target, bool b
   shape.size = q[2] / shape.heads;
   shape.dropout = op.getDropout().convertToDouble() != 0, shape.backward = backward;
   bool bf16 = cast<RankedTensorType>(op.getQ().getType()).getElementType().isBF16();
+  shape.pairs = bf16 && target.dotsBF16;
 
   Builder b(op.getContext());
   Launch launch;
@@ -45,7 +47,7 @@ static LogicalResult planAttention(Op op, const step::TargetInfo &target, bool b
   launch.spec.push_back(b.getNamedAttr("scale", op.getScaleAttr()));
   launch.spec.push_back(b.getNamedAttr("dropout", op.getDropoutAttr()));
   if (op.getBf16Order() != train::BF16Order::Blocks)
-    planF32(launch, shape, target, b);
+    planLanes(launch, shape, target, b);
   else if (target.tilesBF16)
     planAmx(launch, shape);
   else

@@ -95,6 +95,11 @@ static constexpr Shape kBF16Shapes[] = {
     {"LongRow", 1, 302, 1, 1, 40, 0.2},
     {"LargeTiles", 1, 526, 1, 1, 8, 0},
     {"ChunksOfKeys", 1, 218, 2, 1, 128, 0.2},
+    {"SmallTile", 1, 6, 1, 1, 80, 0.3},
+    {"InsideBlock", 2, 30, 2, 2, 2, 0},
+    {"HeadOf80", 1, 46, 4, 2, 80, 0},
+    {"GroupOfFour", 1, 100, 4, 1, 34, 0.1},
+    {"LargeTilesDropout", 1, 560, 2, 1, 64, 0.1},
     kBeyond32Bits,
 };
 

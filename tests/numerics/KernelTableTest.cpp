@@ -99,6 +99,7 @@ INSTANTIATE_TEST_SUITE_P(LossSplit, BlocksTable, testing::ValuesIn(splitLossCase
 INSTANTIATE_TEST_SUITE_P(Loss, BF16Table, testing::ValuesIn(bf16LossCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Attention, KernelTable, testing::ValuesIn(attentionCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(AttentionBF16, KernelTable, testing::ValuesIn(bf16AttentionCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Attention, BF16Table, testing::ValuesIn(bf16AttentionCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Attention, BlocksTable, testing::ValuesIn(blocksAttentionCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Fused, KernelTable, testing::ValuesIn(fusedCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Update, KernelTable, testing::ValuesIn(updateCases()), nameOf);
