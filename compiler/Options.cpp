@@ -51,6 +51,7 @@ Options optionsOf(frontend::ResolvedRecipe &resolved, std::vector<frontend::Diag
   options.precision = {precision.compute() == frontend::Precision::bf16,
                        {precision.keep_fp32().begin(), precision.keep_fp32().end()}};
   options.recompute = recipe.memory().recompute() != frontend::Memory::none;
+  options.recomputeToFit = recipe.memory().recompute() == frontend::Memory::auto_;
   options.recomputeProducts = recipe.memory().recompute() == frontend::Memory::full       ? 2
                               : recipe.memory().recompute() == frontend::Memory::products ? 1
                                                                                           : 0;

@@ -33,7 +33,8 @@ struct Options {
   PrecisionOptions precision;
   step::TargetInfo target;
   bool recompute = true;                // backward computes again what is cheap
-  int64_t recomputeProducts = 0;        // and so many products in a row
+  bool recomputeToFit = false;          // and of the rest as much as the budget needs
+  int64_t recomputeProducts = 0;        // or so many products in a row
   bool fusion = true;                   // rules join ops in kernels
   std::vector<FusionRules> fusionRules; // of the user
   int64_t ranks = 1;                    // that the recipe names; the step may run on others too

@@ -1,4 +1,5 @@
 #include "compiler/Pipeline.h"
+#include "compiler/FitBudget.h"
 #include "compiler/PhaseChecks.h"
 #include "compiler/PhaseRunner.h"
 #include "compiler/emit/EmitStep.h"
@@ -82,6 +83,8 @@ Outcome recompute(Compilation &c) {
   report.wantsText = !c.options.dumpFolder.empty();
   RecomputePassOptions options;
   options.products = c.options.recomputeProducts;
+  if (c.options.recomputeToFit)
+    options = fitBudget(c);
   if (c.options.recompute && runPass(c, createRecomputePass(options, &report)) != Outcome::Done)
     return Outcome::Bug;
   c.report = std::move(report.text);
@@ -129,9 +132,8 @@ Outcome budget(Compilation &c) {
   std::string problem = plan::applyBudget(arena, c.options.budget, c.options.ranks);
   if (problem.empty())
     return Outcome::Done;
-  if (c.options.recomputeProducts < 2)
-    problem += std::string("; less is kept with memory.recompute: ") + (c.options.recompute ? "" : "selective, ") +
-               (c.options.recomputeProducts < 1 ? "products or " : "") + "full";
+  if (!c.options.recomputeToFit)
+    problem += "; memory.recompute: auto keeps as little as the budget needs";
   c.messages.push_back(toString(c.recipe.errorAt("memory.budget", problem)));
   return Outcome::UserError;
 }

@@ -72,7 +72,9 @@ def RecomputePass : Pass<"recompute", "::mlir::ModuleOp"> {
   let description = [{
     What forward gives and backward needs is kept in between. A result is dropped instead where its op is cheap (`isCheapToReplay`; `products` allows so many matrix products in a row, one only of what is kept for others), everything
     the op reads is there in backward (kept for others, dropped and replayed too, parameters, inputs, tables), and most of what the op gives would
-    be kept. A dropped op is replayed once, just before the first op of backward that needs it, so that its results live shortly; forward is what it was. A
+    be kept. With `product-bytes`
+    cheap ops come first, then single products, then two in a row, each from the first layer on, until so many bytes are dropped. Without `working-copies` a parameter that is read in bf16 is rounded before its first use, and again in backward.
+    A dropped op is replayed once, just before the first op of backward that needs it, so that its results live shortly; forward is what it was. A
     replay bears the name of its op and `/replay`. The same ops on the same values: no bit changes.
 
     Requires: graphs of train ops without kernels and layouts; results of grad, and of precision if that runs.
@@ -80,7 +82,9 @@ def RecomputePass : Pass<"recompute", "::mlir::ModuleOp"> {
     beside what the op gives.
   }];
   let dependentDialects = ["::recipe::train::TrainDialect"];
-  let options = [Option<"products", "products", "int64_t", "0", "products in a row that may be replayed">];
+  let options = [Option<"products", "products", "int64_t", "0", "products in a row that may be replayed">,
+    Option<"productBytes", "product-bytes", "int64_t", "-1", "stop replaying products where so many bytes are dropped; negative: any">,
+    Option<"workingCopies", "working-copies", "bool", "true", "false: weights in bf16 are rounded where they are used">];
 }
 
 def FusePass : Pass<"fuse", "::mlir::ModuleOp"> {

@@ -137,8 +137,8 @@ void GemmEmitter::packLhs(Val pack) {
 // lhs [k][m]: the rows of a tile side by side.
 void GemmEmitter::packLhsTiles(Val pack, Address packed) {
   Val begin = table.packField(pack, &GemmStep::begin), length = table.packField(pack, &GemmStep::length);
-  Address lhs = b.at(operand(0, table.packField(pack, &GemmStep::pair)), b.iadd(b.imul(begin, spec.m), block.row),
-                     spec.operandBytes());
+  Address lhs = b.at(operand(0, table.packField(pack, &GemmStep::pair)),
+                     b.iadd(b.imul(begin, spec.tnStride()), block.row), spec.operandBytes());
   packed = b.at(packed, b.imul(table.packField(pack, &GemmStep::packed), spec.tileRows));
   forUnits(length, [&](Val first, Val end, bool single) {
     forTiles([&](int64_t rows, Val tile) { packTileUnits(lhs, first, end, tile, rows, single, packed, kUnitsAtOnce); });
@@ -150,13 +150,13 @@ void GemmEmitter::packLhsTiles(Val pack, Address packed) {
 void GemmEmitter::packTileUnits(Address lhs, Val first, Val end, Val tile, int64_t rows, bool single, Address packed,
                                 int64_t unitsAhead) {
   int64_t width = int64_t(bit_ceil(uint64_t(rows))), rowsOfUnit = packedRows(spec.operands, unitLength());
-  Val mask = width == rows ? nullptr : b.tailMask(rows), stride = b.i64(spec.m);
+  Val mask = width == rows ? nullptr : b.tailMask(rows), stride = b.i64(spec.tnStride());
   b.forLoop(first, end, b.i64(1), [&](Val unit) {
     Val k = b.imul(unit, unitLength());
-    Address from = b.at(lhs, b.iadd(b.imul(k, spec.m), b.imul(tile, spec.tileRows)), spec.operandBytes());
+    Address from = b.at(lhs, b.iadd(b.imul(k, spec.tnStride()), b.imul(tile, spec.tileRows)), spec.operandBytes());
     Address to = b.at(b.at(packed, b.imul(tile, spec.packedTileStride())), b.imul(unit, rowsOfUnit * spec.tileRows));
     for (int64_t row = 0; unitsAhead > 0 && row < unitLength(); ++row)
-      b.prefetch(b.at(from, (unitsAhead * unitLength() + row) * spec.m, spec.operandBytes()));
+      b.prefetch(b.at(from, (unitsAhead * unitLength() + row) * spec.tnStride(), spec.operandBytes()));
     packUnit(from, stride, unsigned(width), mask, single, to, spec.tileRows);
   });
 }

@@ -14,7 +14,8 @@ GemmSpec::GemmSpec(mlir::DictionaryAttr spec)
       tileRows(specInts(spec, "tile")[0]), tileVectors(specInts(spec, "tile")[1]), kBlock(specInt(spec, "k_block")),
       packsRhs(specInt(spec, "packs_rhs") != 0), packsLhs(specInt(spec, "packs_lhs") != 0),
       lhsByTile(specInt(spec, "lhs_by_tile") != 0), panelTurns(specInt(spec, "panel_turns") != 0),
-      subtrees(specInt(spec, "subtrees")), packedA(specInts(spec, "scratch")[0]), pending(specInts(spec, "scratch")[1]),
+      subtrees(specInt(spec, "subtrees")), lhsRowStride(spec.contains("lhs_stride") ? specInt(spec, "lhs_stride") : 0),
+      packedA(specInts(spec, "scratch")[0]), pending(specInts(spec, "scratch")[1]),
       steps(specInts(spec, "segments"), int64_t(k.size()), kBlock, accumulator, operands,
             areTiles(operands) ? specInt(spec, "sample") : 0, subtrees),
       epilogueInputs(0) {
@@ -39,7 +40,11 @@ Val GemmStepTable::groupBegin(Val group) { return spec.steps.oneStepEach() ? gro
 
 Val GemmStepTable::subtreeBegin(Val subtree) { return lookUp(subtree, spec.steps.subtreeGroups); }
 
-Val GemmStepTable::lhsStride(Val pair) { return spec.form == GemmForm::TN ? b.i64(spec.m) : lookUp(pair, spec.k); }
+Val GemmStepTable::lhsStride(Val pair) {
+  if (spec.lhsRowStride)
+    return b.i64(spec.lhsRowStride);
+  return spec.form == GemmForm::TN ? b.i64(spec.m) : lookUp(pair, spec.k);
+}
 Val GemmStepTable::rhsStride(Val pair) { return spec.form == GemmForm::NT ? lookUp(pair, spec.k) : b.i64(spec.n); }
 
 Val GemmStepTable::lookUp(Val index, ArrayRef<int64_t> column) {

@@ -3,10 +3,11 @@
 // Sixteen rows together: (max, sum of exponentials) of each row and vocabulary segment go to scratch, with rows in the
 // lanes; what follows of a row's few numbers is then one vector for all.
 //   spec      vocabulary, segment (elements of a vocabulary segment), segments, gradient (1: logits become their
-//             gradients), bf16 (1: the gradients go elsewhere, in bf16), grain (rows per workgroup)
+//             gradients), bf16 (1: the gradients are bf16), in_place (1: those of a row begin where its logits do, 0:
+//             they go elsewhere), grain (rows per workgroup)
 //   scalars   rows
-//   buffers   logits [rows, V], labels [rows], loss of each row, 1.0 or 0.0 for each row that counts or does not; with
-//             bf16 the gradients [rows, V]
+//   buffers   logits [rows, V], labels [rows], loss of each row, 1.0 or 0.0 for each row that counts or does not;
+//             gradients [rows, V] that go elsewhere
 //   scratch   LossScratch
 #include "passes/LossScratch.h"
 #include "passes/codegen/BF16.h"
@@ -26,7 +27,7 @@ public:
   LossRows(KernelBuilder &b, DictionaryAttr spec)
       : b(b), p(b), vocabulary(specInt(spec, "vocabulary")), length(specInt(spec, "segment")),
         segments(specInt(spec, "segments")), gradient(specInt(spec, "gradient")), bf16(specInt(spec, "bf16")),
-        grain(specInt(spec, "grain")), at{segments} {}
+        inPlace(specInt(spec, "in_place")), grain(specInt(spec, "grain")), at{segments} {}
 
   void emit() {
     auto [lo, hi] = b.ownRange(b.scalar(0), b.i64(grain));
@@ -56,7 +57,8 @@ private:
     b.storeLanes(part(at.rowMaxima()), total.max);
     b.storeLanes(part(at.reciprocals()), b.div(b.lanes(1.0), total.sum));
     forRows(first, count, [&](Val row, Address logits, Val label) {
-      Val begin = b.imul(b.iadd(first, row), vocabulary); // of the row's gradients
+      // Of the row's gradients. They are no longer than logits, so that none overtakes what is still to be read.
+      Val begin = b.imul(b.iadd(first, row), bf16 && inPlace ? 2 * vocabulary : vocabulary);
       b.ifElse(
           isValid(label),
           [&] {
@@ -73,7 +75,7 @@ private:
 
   void storeGradients(Val element, Val gradients, Val mask) {
     if (bf16)
-      storeBF16Lanes(b, b.at(b.buffer(4), element, 2), roundToBF16(b, gradients), mask);
+      storeBF16Lanes(b, b.at(b.buffer(inPlace ? 0 : 4), element, 2), roundToBF16(b, gradients), mask);
     else
       b.storeLanes(b.at(b.buffer(0), element), gradients, mask);
   }
@@ -146,7 +148,7 @@ private:
   KernelBuilder &b;
   EmitPolicy p;
   int64_t vocabulary, length, segments;
-  bool gradient, bf16;
+  bool gradient, bf16, inPlace;
   int64_t grain;
   LossScratch at;
 };

@@ -2,6 +2,8 @@
 #include "dialects/train/Names.h"
 #include "dialects/train/Shapes.h"
 #include "passes/Passes.h"
+#include "passes/recompute/WorkingCopies.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -26,7 +28,9 @@ std::string described(Operation *op) {
 // Of @train: which ops of forward are replayed, and the replays.
 class Replays {
 public:
-  Replays(GraphOp graph, int64_t products) : builder(graph.getContext()), products(products) {
+  // `products`: in a row that may be replayed; `productBytes`: no more than drop so many bytes (negative: any).
+  Replays(GraphOp graph, int64_t products, int64_t productBytes)
+      : builder(graph.getContext()), mostProducts(products), productBytes(productBytes) {
     for (Operation &op : graph.getBody().front()) {
       if (isa<train::BackwardBeginOp>(op))
         boundary = &op;
@@ -39,13 +43,9 @@ public:
   void run() {
     if (!boundary)
       return;
-    for (Operation *op : forward)
-      if (crosses(op)) {
-        std::string why = whyKept(op);
-        if (why.empty())
-          dropped.insert(op);
-        reasons.push_back({op, crossingBytes(op), why});
-      }
+    // If bytes count, what drops most of them for its arithmetic comes first: cheap ops, then single products.
+    for (products = productBytes < 0 ? mostProducts : 0; products <= mostProducts; ++products)
+      dropMore();
     // Operands of replays are looked up while uses still are what they were.
     for (Operation *op : backward)
       for (OpOperand &operand : op->getOpOperands())
@@ -63,7 +63,7 @@ public:
   std::string text() const {
     int64_t kept = 0, replayed = 0;
     std::string lines;
-    for (const Reason &reason : reasons) {
+    for (const auto &[op, reason] : reasons) {
       (reason.why.empty() ? replayed : kept) += reason.bytes;
       lines += llvm::formatv("  {0} {1,10:f2} MiB  {2}", reason.why.empty() ? "replayed" : "kept    ",
                              double(reason.bytes) / 1048576, reason.name)
@@ -81,8 +81,20 @@ private:
     std::string name;
     int64_t bytes;
     std::string why; // empty: replayed
-    Reason(Operation *op, int64_t bytes, std::string why) : name(described(op)), bytes(bytes), why(std::move(why)) {}
   };
+
+  void dropMore() {
+    chains.clear();
+    for (Operation *op : forward)
+      if (crosses(op) && !dropped.contains(op)) {
+        std::string why = whyKept(op);
+        if (why.empty()) {
+          dropped.insert(op);
+          productBytesDropped += *productsIn(op) > 0 ? crossingBytes(op) : 0;
+        }
+        reasons[op] = {described(op), crossingBytes(op), why};
+      }
+  }
 
   // Replays are, too. Not asked of the block, which would number all its ops again after a few insertions.
   bool isBackward(Operation *op) const { return !inForward.contains(op); }
@@ -155,8 +167,10 @@ private:
       all += bytesOf(result);
     if (2 * crossingBytes(op) < all)
       return llvm::formatv("small beside the {0:f2} MiB that computing it again gives", double(all) / 1048576).str();
-    if (productsIn(op))
-      return "";
+    if (std::optional<int64_t> chain = productsIn(op)) {
+      bool enough = *chain > 0 && productBytes >= 0 && productBytesDropped >= productBytes;
+      return enough ? "enough memory without" : "";
+    }
     Operation *source = op;
     while (mayReplay(source)) {
       auto lacking = llvm::find_if(source->getOperands(), [&](Value operand) { return !productsBehind(operand); });
@@ -186,14 +200,16 @@ private:
   }
 
   OpBuilder builder;
-  int64_t products; // in a row that may be replayed
+  int64_t mostProducts, productBytes;
+  int64_t products = 0; // in a row that may be replayed now
+  int64_t productBytesDropped = 0;
   Operation *boundary = nullptr;
   std::vector<Operation *> forward, backward;
   DenseSet<Operation *> inForward, dropped;
   DenseMap<Operation *, std::optional<int64_t>> chains; // of products in replays; decided once
   DenseMap<Operation *, Operation *> replays;           // of dropped ops and of what they need
   std::vector<OpOperand *> uses;
-  std::vector<Reason> reasons;
+  llvm::MapVector<Operation *, Reason> reasons;
 };
 
 class RecomputePass : public impl::RecomputePassBase<RecomputePass> {
@@ -204,10 +220,12 @@ public:
 
 private:
   void runOnOperation() override {
+    if (!workingCopies)
+      recompute::dropWorkingCopies(getOperation());
     auto graph = getOperation().lookupSymbol<GraphOp>("train");
     if (!graph)
       return;
-    Replays replays(graph, products);
+    Replays replays(graph, products, productBytes);
     replays.run();
     if (reportTo && reportTo->wantsText)
       reportTo->text = replays.text();

@@ -244,6 +244,8 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   set("lhs_by_tile", b.getI64IntegerAttr(byTile));
   set("panel_turns", b.getI64IntegerAttr(blocking.turns));
   set("subtrees", b.getI64IntegerAttr(shape.subtrees));
+  if (shape.lhsStride)
+    set("lhs_stride", b.getI64IntegerAttr(shape.lhsStride));
   set("scratch", b.getDenseI64ArrayAttr({packedRows, pending}));
   launch.workgroups = workgroupsOf(shape, blocking);
   int64_t k = totalK(shape);

@@ -52,7 +52,9 @@ public:
 
   // `weightAccumulator`: its operand, or -1. One node only.
   void backward(int64_t weightAccumulator) {
-    if (bf16)
+    // In bf16 a row's gradients take the first half of its logits' place; blocks have not been measured so.
+    apart = bf16 && blocks;
+    if (apart)
       gradients = addTemp(chunk * vocabulary * 2);
     while (!blocks && 2 * subtrees <= vocabularySegments && 2 * subtrees * kLeastOfSubtree <= vocabulary)
       subtrees *= 2;
@@ -169,13 +171,14 @@ private:
                  {"segments", vocabularySegments},
                  {"gradient", gradient},
                  {"bf16", gradient && bf16},
+                 {"in_place", !apart},
                  {"grain", grain}});
     launch.scalars = {count};
     launch.arguments = {{ArgumentKind::Temp, logits},
                         tokensOf(ArgumentKind::Operand, 2, token, 1),
                         tokensOf(losses.kind, losses.index, token, 1),
                         tokensOf(counts.kind, counts.index, token, 1)};
-    if (gradient && bf16)
+    if (gradient && apart)
       launch.arguments.push_back({ArgumentKind::Temp, gradients});
     launch.workgroups = llvm::divideCeil(count, grain);
     launch.scratchBytes = LossScratch{vocabularySegments}.bytes();
@@ -186,13 +189,16 @@ private:
 
   int64_t segmentLength() const { return llvm::alignTo(llvm::divideCeil(vocabulary, vocabularySegments), 16); }
 
+  // Elements between the rows of the logits' gradients; 0: they lie close.
+  int64_t gradientStride() const { return bf16 && !apart ? 2 * vocabulary : 0; }
+
   void dxOf(int64_t token, int64_t count) {
     SmallVector<int64_t> segments;
     for (int64_t segment = 0; segment < vocabularySegments; ++segment)
       segments.append(
           {std::min(segment * segmentLength(), vocabulary), std::min((segment + 1) * segmentLength(), vocabulary)});
     GemmShape shape{train::ContractForm::NN, count, channels, {vocabulary}, segments};
-    shape.subtrees = subtrees;
+    shape.subtrees = subtrees, shape.lhsStride = gradientStride();
     Argument dx = tokensOf(ArgumentKind::Result, 2, token, channels);
     add(shape, {{ArgumentKind::Temp, gradients},
                 {ArgumentKind::Operand, 1},
@@ -229,6 +235,7 @@ private:
     arguments.push_back(to);
     GemmShape shape{train::ContractForm::TN, vocabulary, channels, {count}, segments, continues};
     shape.sample = endsBlocks() ? positions : 0;
+    shape.lhsStride = gradientStride();
     add(shape, arguments);
   }
 
@@ -276,7 +283,8 @@ private:
   bool ofTokens;                    // losses and counts are results of each token, else temporaries that are summed
   Argument losses{ArgumentKind::Result, 0}, counts{ArgumentKind::Result, 1};
   int64_t subtrees = 1, dxSums = -1; // of the tree over the vocabulary, that dx is computed in; their temporary
-  int64_t gradients;                 // of logits: their place, in bf16 one of its own
+  int64_t gradients;                 // of logits: their temporary
+  bool apart = false;                // which is one of their own
   bool bf16, blocks;                 // x and weight; how products take their terms
 };
 

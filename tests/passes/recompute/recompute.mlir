@@ -7,10 +7,16 @@
 // Two in a row, but not the third.
 // RUN: recipe-opt --recompute=products=2 --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck %s --check-prefix=FULL
 // RUN: recipe-opt --recompute=products=2 %s | %same_values --graph=train %s -
+// No more than the bytes that are asked for: a single product comes first, wherever it stands, then as many in a row as may be.
+// RUN: recipe-opt --recompute="products=2 product-bytes=1" --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck %s --check-prefix=PRODUCTS
+// RUN: recipe-opt --recompute="products=2 product-bytes=193" --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck %s --check-prefix=MORE
+// RUN: recipe-opt --recompute="products=2 product-bytes=193" %s | %same_values --graph=train %s -
 // In bf16 casts are replayed with what they round.
 // RUN: recipe-opt --precision --recompute --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck %s --check-prefix=BF16
 // RUN: recipe-opt --precision %s > %t.before
 // RUN: recipe-opt --precision --recompute %s | %same_values --graph=train %t.before -
+// Weights are rounded at their first use, and again in backward.
+// RUN: recipe-opt --precision --recompute=working-copies=false --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck %s --check-prefix=ATUSE
 
 module {
   train.variable @table : tensor<11x6xf32> parameter {hf_name = "table"}
@@ -65,6 +71,19 @@ module {
     // PRODUCTS-NEXT: %[[P:.+]] = train.contract {{.+}} loc("proj/replay")
     // PRODUCTS-NEXT: train.add %{{.+}}, %[[P]]
     // PRODUCTS-NOT: train.contract {{.+}} loc("{{.*}}/replay")
+    // MORE: train.backward_begin
+    // MORE-NEXT: train.contract {{.+}} loc("proj/replay")
+    // MORE: train.contract {{.+}} loc("up/replay")
+    // MORE-NEXT: train.gelu {{.+}} loc("act/replay")
+    // MORE-NOT: train.contract {{.+}} loc("{{.*}}/replay")
+    // ATUSE-NOT: working:
+    // ATUSE: %[[UP:.+]] = train.read @up
+    // ATUSE: %[[UPONCE:.+]] = train.cast %[[UP]] {{.+}} loc("rounded up")
+    // ATUSE-NEXT: train.contract {{.+}}, %[[UPONCE]]
+    // ATUSE: train.backward_begin
+    // ATUSE: %[[UPAGAIN:.+]] = train.cast %[[UP]] {{.+}} loc("rounded up/replay")
+    // ATUSE-NEXT: train.contract {{.+}}, %[[UPAGAIN]]
+    // ATUSE-NOT: train.graph @refresh
     // FULL: train.backward_begin
     // FULL-NOT: loc("proj/replay")
     // FULL: %[[U:.+]] = train.contract {{.+}} loc("up/replay")
