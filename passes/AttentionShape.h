@@ -23,17 +23,23 @@ struct AttentionShape {
   // chunks of keys, and half of L2 holds what belongs to one (all of it for heads of more than 128 channels).
   void chooseTile(const step::TargetInfo &target) {
     bool wide = target.vectorBits >= 512 && target.vectorRegisters >= 32;
-    tileRows = !wide ? 6 : positions >= 512 ? 14 : 8;
+    tileRows = !wide ? 6 : positions >= 512 ? kLargeTile : 8;
     if (!backward)
       tileRows = std::min(tileRows, positions);
     tileVectors = wide ? 2 : 1;
-    keyChunk = roundUp(positions, block());
+    keyChunk = roundUp(positions, kBlockTiles * tileRows);
+    // With large tiles chunks, and larger blocks, are as fast as all keys at once: only where they save much scratch.
+    if (backward && tileRows == kLargeTile && positions * keyBytes() > 2 * target.l2Bytes)
+      keyChunk = 4 * kChunkBlockTiles * kLargeTile;
     if (backward && !wide) {
-      constexpr int64_t kStep = 96, kCopies = 5; // block, panel and draws divide it; k twice, v, dk, dv
-      int64_t fits = target.l2Bytes / 2 / (kCopies * paddedSize() * 4);
+      constexpr int64_t kStep = 96; // block, panel and draws divide it
+      int64_t fits = target.l2Bytes / 2 / keyBytes();
       keyChunk = std::min(keyChunk, std::max(fits / kStep * kStep, kStep));
     }
   }
+
+  static constexpr int64_t kLargeTile = 14, kBlockTiles = 4, kChunkBlockTiles = 8;
+  int64_t keyBytes() const { return (3 * rowWords() + 2 * paddedSize()) * 4; } // backward: k twice, v, dk, dv
 
   static int64_t roundUp(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
@@ -42,7 +48,9 @@ struct AttentionShape {
   int64_t rowWords() const { return paddedSize() / terms(); }
   int64_t group() const { return heads / kvHeads; }
   int64_t panelWidth() const { return 16 * tileVectors; }
-  int64_t block() const { return 4 * tileRows; }                               // query rows at a time, backward
+  int64_t block() const {
+    return (tileRows == kLargeTile && inChunks() ? kChunkBlockTiles : kBlockTiles) * tileRows;
+  } // query rows at a time, backward
   int64_t rowTiles() const { return roundUp(positions, tileRows) / tileRows; } // forward
   bool inChunks() const { return backward && keyChunk < positions; }
   int64_t keys() const { return backward ? std::min(keyChunk, positions) : positions; } // packed at a time

@@ -125,7 +125,7 @@ void AttentionEmitter::softmaxTile(Val firstRow, const ForwardRows &rows, functi
       b.store(b.at(b.at(part(at.stats), first), r), b.div(b.f32(1.0), rowSum));
     }
   };
-  int64_t atOnce = spec.dropout ? 1 : 2, whole = spec.tileRows / atOnce * atOnce;
+  int64_t atOnce = spec.dropout && !isWide() ? 1 : 2, whole = spec.tileRows / atOnce * atOnce;
   b.forLoop(0, whole, atOnce, [&](Val first) { together(first, atOnce); });
   if (whole != spec.tileRows)
     together(b.i64(whole), spec.tileRows - whole);

@@ -3,6 +3,7 @@
 #include "passes/codegen/BF16.h"
 #include "passes/codegen/Spec.h"
 #include "passes/codegen/Transpose.h"
+#include <numeric>
 
 using namespace llvm;
 
@@ -313,11 +314,20 @@ Val AttentionEmitter::lanesUpTo(Val last) {
 Vals AttentionEmitter::forDrawnKeys(Val sample, Val head, Val row, int64_t rows, Val firstKey, Val end, ValRange init,
                                     DrawnBody body) {
   return b.forLoop(b.i64(0), end, b.i64(train::kKeysOfDraw), init, [&](Val first, ValRange before) {
+    // The rows side by side as lanes of one draw: so their chains of 20 rounds run side by side, too.
+    SmallVector<Constant *> offsets;
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t lane = 0; lane < kLanes; ++lane)
+        offsets.push_back(b.ir().getInt32(uint32_t(r * train::attentionDrawStride(spec.positions) + lane)));
+    EmitPolicy ofRows(b, b.f32Type(), rows * kLanes);
+    auto draw = drawAttention(b, ofRows, spec.heads, spec.positions, sample, head, row, b.iadd(firstKey, first),
+                              ConstantVector::get(offsets));
     Vals values, second;
     for (int64_t r = 0; r < rows; ++r) {
-      auto draw = drawAttention(b, policy, spec.heads, spec.positions, sample, head, b.iadd(row, r),
-                                b.iadd(firstKey, first), b.laneIndex());
-      values.push_back(draw.w0), second.push_back(draw.w1);
+      SmallVector<int> lanes(static_cast<size_t>(kLanes));
+      std::iota(lanes.begin(), lanes.end(), int(r * kLanes));
+      values.push_back(b.ir().CreateShuffleVector(draw.w0, lanes));
+      second.push_back(b.ir().CreateShuffleVector(draw.w1, lanes));
     }
     values.append(second);
     values.append(before.begin(), before.end());

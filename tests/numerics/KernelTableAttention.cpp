@@ -110,6 +110,18 @@ std::vector<KernelCase> bf16AttentionCases() {
   return cases;
 }
 
+std::vector<KernelCase> attentionChunkCases() {
+  const Shape shapes[] = {{"OfKeys", 1, 526, 2, 1, 32, 0}, {"OfKeysDropout", 1, 910, 1, 1, 20, 0.3}};
+  std::vector<KernelCase> cases;
+  for (const Shape &s : shapes)
+    for (std::string type : {"f32", "bf16"}) {
+      addAttention(cases, s, type, "");
+      cases.back().name += type == "f32" ? "F32" : "BF16";
+      cases.erase(cases.end() - 2); // forward has no chunks
+    }
+  return cases;
+}
+
 // Blocks that end within the last one, several chunks of backward, groups.
 std::vector<KernelCase> blocksAttentionCases() {
   std::vector<KernelCase> cases;

@@ -52,6 +52,18 @@ TEST_P(PanelTurns, Avx512IsExact) {
   expectNativeIsExact(GetParam(), native);
 }
 
+// Attention by chunks of keys, which large tiles do where all keys are much more than L2.
+class Chunks : public testing::TestWithParam<KernelCase> {};
+
+TEST_P(Chunks, Avx512IsExact) {
+  step::TargetInfo native = withSmallCache(targetOf("native")), plain = withSmallCache(targetOf("x86-64-v4"));
+  EXPECT_EQ(specOf(GetParam(), plain, "key_chunk"), 448);
+  if (native.vectorBits != 512)
+    return expectCompiles(GetParam(), plain);
+  expectNativeIsExact(GetParam(), native);
+  expectNativeIsExact(GetParam(), plain);
+}
+
 // Both forms of bf16 kernels, whichever is the faster one here.
 class BF16Table : public testing::TestWithParam<KernelCase> {};
 
@@ -100,6 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Loss, BF16Table, testing::ValuesIn(bf16LossCases()), na
 INSTANTIATE_TEST_SUITE_P(Attention, KernelTable, testing::ValuesIn(attentionCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(AttentionBF16, KernelTable, testing::ValuesIn(bf16AttentionCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Attention, BF16Table, testing::ValuesIn(bf16AttentionCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Attention, Chunks, testing::ValuesIn(attentionChunkCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Attention, BlocksTable, testing::ValuesIn(blocksAttentionCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Fused, KernelTable, testing::ValuesIn(fusedCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Update, KernelTable, testing::ValuesIn(updateCases()), nameOf);

@@ -50,6 +50,7 @@ std::vector<KernelCase> rowCases();
 std::vector<KernelCase> contractCases();
 std::vector<KernelCase> panelTurnCases(); // at an L2 of 64 KiB
 std::vector<KernelCase> bf16ContractCases();
+std::vector<KernelCase> attentionChunkCases(); // at an L2 of 64 KiB
 std::vector<KernelCase> bf16BlocksCases();
 std::vector<KernelCase> splitCases();
 std::vector<KernelCase> lossCases();
