@@ -48,9 +48,9 @@ struct AttentionShape {
   int64_t rowWords() const { return paddedSize() / terms(); }
   int64_t group() const { return heads / kvHeads; }
   int64_t panelWidth() const { return 16 * tileVectors; }
-  int64_t block() const {
+  int64_t block() const { // query rows at a time, backward
     return (tileRows == kLargeTile && inChunks() ? kChunkBlockTiles : kBlockTiles) * tileRows;
-  } // query rows at a time, backward
+  }
   int64_t rowTiles() const { return roundUp(positions, tileRows) / tileRows; } // forward
   bool inChunks() const { return backward && keyChunk < positions; }
   int64_t keys() const { return backward ? std::min(keyChunk, positions) : positions; } // packed at a time
