@@ -35,11 +35,13 @@ struct GemmSpec {
   bool panelTurns;                 // one panel at a time is packed, and passes all tiles
   int64_t subtrees;                // of segments, each with a result of its own, one behind the other
   int64_t lhsRowStride;            // elements between rows of the left operand in memory; 0: as many as a row has
+  int64_t resultRowStride;         // the same of C
   int64_t packedA, pending;        // byte offsets in scratch; the panels of B are at 0
   GemmSteps steps;
 
   explicit GemmSpec(mlir::DictionaryAttr spec);
   int64_t tnStride() const { return lhsRowStride ? lhsRowStride : m; } // of the left operand in form tn
+  int64_t resultStride() const { return resultRowStride ? resultRowStride : n; }
   // Of an element.
   int64_t operandBytes() const { return operands == GemmOperands::F32 || operands == GemmOperands::Split ? 4 : 2; }
   int64_t tileColumns() const { return tileVectors * kLanes; }

@@ -37,11 +37,11 @@ GemmEmitter::Stream GemmEmitter::vectorsAhead(const Tile &tile, Val step, Val wa
   Val rows = b.imax(table.field(step, &GemmStep::rows), b.i64(unrolled()));
   Val ofRow = b.ir().CreateUDiv(b.i64((last << kShift) / 3 * 4), rows); // vectors for a row of K, in 1/2^16
   ofRow = b.select(wanted, ofRow, b.i64(0));
-  Val first = b.iadd(b.imul(tile.row, spec.n), tile.column);
+  Val first = b.iadd(b.imul(tile.row, spec.resultStride()), tile.column);
   return [=](Val k) {
     Val number = b.imin(b.ir().CreateLShr(b.imul(k, ofRow), kShift), b.i64(last));
     Val row = b.idiv(number, vectors), vector = b.isub(number, b.imul(row, vectors));
-    ask(b.iadd(first, b.iadd(b.imul(row, spec.n), b.imul(vector, kLanes))));
+    ask(b.iadd(first, b.iadd(b.imul(row, spec.resultStride()), b.imul(vector, kLanes))));
   };
 }
 

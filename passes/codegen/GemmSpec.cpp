@@ -15,6 +15,7 @@ GemmSpec::GemmSpec(mlir::DictionaryAttr spec)
       packsRhs(specInt(spec, "packs_rhs") != 0), packsLhs(specInt(spec, "packs_lhs") != 0),
       lhsByTile(specInt(spec, "lhs_by_tile") != 0), panelTurns(specInt(spec, "panel_turns") != 0),
       subtrees(specInt(spec, "subtrees")), lhsRowStride(spec.contains("lhs_stride") ? specInt(spec, "lhs_stride") : 0),
+      resultRowStride(spec.contains("result_stride") ? specInt(spec, "result_stride") : 0),
       packedA(specInts(spec, "scratch")[0]), pending(specInts(spec, "scratch")[1]),
       steps(specInts(spec, "segments"), int64_t(k.size()), kBlock, accumulator, operands,
             areTiles(operands) ? specInt(spec, "sample") : 0, subtrees),

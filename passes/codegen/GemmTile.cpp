@@ -63,10 +63,11 @@ Address GemmEmitter::result(Val element) {
 void GemmEmitter::storeResult(const Tile &tile, ValRange values) {
   if (epilogue)
     return epilogue->store({tile.rows, tile.row, tile.column, columnMasks(tile)}, values);
-  Address to = result(b.iadd(b.imul(tile.row, spec.n), tile.column));
+  Address to = result(b.iadd(b.imul(tile.row, spec.resultStride()), tile.column));
   for (int64_t r = 0; r < tile.rows; ++r)
     for (int64_t v = 0; v < tile.vectors(); ++v)
-      b.storeLanes(b.at(to, r * spec.n + v * kLanes), values[size_t(r * tile.vectors() + v)], columnMask(tile, v));
+      b.storeLanes(b.at(to, r * spec.resultStride() + v * kLanes), values[size_t(r * tile.vectors() + v)],
+                   columnMask(tile, v));
 }
 
 Vals GemmEmitter::startTile(const Tile &tile, Val step) {

@@ -2,11 +2,12 @@
 //
 // Sixteen rows together: (max, sum of exponentials) of each row and vocabulary segment go to scratch, with rows in the
 // lanes; what follows of a row's few numbers is then one vector for all.
-//   spec      vocabulary, segment (elements of a vocabulary segment), segments, gradient (1: logits become their
-//             gradients), bf16 (1: the gradients are bf16), in_place (1: those of a row begin where its logits do, 0:
-//             they go elsewhere), grain (rows per workgroup)
+//   spec      vocabulary, stride (elements between rows of logits), segment (elements of a vocabulary segment),
+//             segments, gradient (1: logits become their gradients), bf16 (1: the gradients are bf16), in_place (1:
+//             those of a row begin where its logits do, 0: they go elsewhere, row behind row), grain (rows per
+//             workgroup)
 //   scalars   rows
-//   buffers   logits [rows, V], labels [rows], loss of each row, 1.0 or 0.0 for each row that counts or does not;
+//   buffers   logits [rows, stride], labels [rows], loss of each row, 1.0 or 0.0 for each row that counts or does not;
 //             gradients [rows, V] that go elsewhere
 //   scratch   LossScratch
 #include "passes/LossScratch.h"
@@ -25,9 +26,9 @@ namespace {
 class LossRows {
 public:
   LossRows(KernelBuilder &b, DictionaryAttr spec)
-      : b(b), p(b), vocabulary(specInt(spec, "vocabulary")), length(specInt(spec, "segment")),
-        segments(specInt(spec, "segments")), gradient(specInt(spec, "gradient")), bf16(specInt(spec, "bf16")),
-        inPlace(specInt(spec, "in_place")), grain(specInt(spec, "grain")), at{segments} {}
+      : b(b), p(b), vocabulary(specInt(spec, "vocabulary")), stride(specInt(spec, "stride")),
+        length(specInt(spec, "segment")), segments(specInt(spec, "segments")), gradient(specInt(spec, "gradient")),
+        bf16(specInt(spec, "bf16")), inPlace(specInt(spec, "in_place")), grain(specInt(spec, "grain")), at{segments} {}
 
   void emit() {
     auto [lo, hi] = b.ownRange(b.scalar(0), b.i64(grain));
@@ -58,7 +59,7 @@ private:
     b.storeLanes(part(at.reciprocals()), b.div(b.lanes(1.0), total.sum));
     forRows(first, count, [&](Val row, Address logits, Val label) {
       // Of the row's gradients. They are no longer than logits, so that none overtakes what is still to be read.
-      Val begin = b.imul(b.iadd(first, row), bf16 && inPlace ? 2 * vocabulary : vocabulary);
+      Val begin = b.imul(b.iadd(first, row), !inPlace ? vocabulary : bf16 ? 2 * stride : stride);
       b.ifElse(
           isValid(label),
           [&] {
@@ -85,7 +86,7 @@ private:
   void forRows(Val first, Val count, function_ref<void(Val row, Address logits, Val label)> body) {
     b.forLoop(b.i64(0), count, b.i64(1), [&](Val row) {
       Val token = b.iadd(first, row);
-      body(row, b.at(b.buffer(0), b.imul(token, vocabulary)), b.loadI32(b.at(b.buffer(1), token)));
+      body(row, b.at(b.buffer(0), b.imul(token, stride)), b.loadI32(b.at(b.buffer(1), token)));
     });
   }
 
@@ -147,7 +148,7 @@ private:
 
   KernelBuilder &b;
   EmitPolicy p;
-  int64_t vocabulary, length, segments;
+  int64_t vocabulary, stride, length, segments;
   bool gradient, bf16, inPlace;
   int64_t grain;
   LossScratch at;

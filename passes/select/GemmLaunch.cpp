@@ -246,6 +246,8 @@ Launch gemmLaunch(MLIRContext *context, const GemmShape &shape, const step::Targ
   set("subtrees", b.getI64IntegerAttr(shape.subtrees));
   if (shape.lhsStride)
     set("lhs_stride", b.getI64IntegerAttr(shape.lhsStride));
+  if (shape.resultStride)
+    set("result_stride", b.getI64IntegerAttr(shape.resultStride));
   set("scratch", b.getDenseI64ArrayAttr({packedRows, pending}));
   launch.workgroups = workgroupsOf(shape, blocking);
   int64_t k = totalK(shape);

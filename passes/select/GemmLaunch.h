@@ -18,6 +18,7 @@ struct GemmShape {
   int64_t subtrees = 1;                // of segments, each with its own C behind the last; one if in blocks
   int64_t sample = 0;                  // blocks end at multiples of it; 0: only with a segment
   int64_t lhsStride = 0;               // elements between rows of the left operand; 0: as many as a row has. No blocks
+  int64_t resultStride = 0;            // the same of C; without accumulator, subtrees, epilogue
 };
 
 // Everything but the arguments: left operands, right operands, the accumulator if there is one, the result.

@@ -36,7 +36,9 @@ public:
     vocabulary = cast<RankedTensorType>(op.getWeight().getType()).getShape()[0];
     bf16 = x.getElementType().isBF16();
     chooseChunks();
-    logits = gradients = addTemp(chunk * vocabulary * 4);
+    // Rows of whole cache lines: of others every vector lies in two.
+    logitStride = blocks ? vocabulary : int64_t(llvm::alignTo(vocabulary, 16));
+    logits = gradients = addTemp(chunk * logitStride * 4);
     ofTokens = cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 2;
     if (!ofTokens)
       losses = {ArgumentKind::Temp, addTemp(tokens() * 4)}, counts = {ArgumentKind::Temp, addTemp(tokens() * 4)};
@@ -158,8 +160,9 @@ private:
   Argument xOf(int64_t token) const { return tokensOf(ArgumentKind::Operand, 0, token, channels, bf16 ? 2 : 4); }
 
   void logitsOf(int64_t token, int64_t count) {
-    add({train::ContractForm::NT, count, vocabulary, {channels}, {0, channels}},
-        {xOf(token), {ArgumentKind::Operand, 1}, {ArgumentKind::Temp, logits}});
+    GemmShape shape{train::ContractForm::NT, count, vocabulary, {channels}, {0, channels}};
+    shape.resultStride = blocks ? 0 : logitStride;
+    add(shape, {xOf(token), {ArgumentKind::Operand, 1}, {ArgumentKind::Temp, logits}});
   }
 
   void rowsOf(int64_t token, int64_t count, bool gradient) {
@@ -171,6 +174,7 @@ private:
                  {"segments", vocabularySegments},
                  {"gradient", gradient},
                  {"bf16", gradient && bf16},
+                 {"stride", logitStride},
                  {"in_place", !apart},
                  {"grain", grain}});
     launch.scalars = {count};
@@ -190,7 +194,7 @@ private:
   int64_t segmentLength() const { return llvm::alignTo(llvm::divideCeil(vocabulary, vocabularySegments), 16); }
 
   // Elements between the rows of the logits' gradients; 0: they lie close.
-  int64_t gradientStride() const { return bf16 && !apart ? 2 * vocabulary : 0; }
+  int64_t gradientStride() const { return blocks ? 0 : bf16 ? 2 * logitStride : logitStride; }
 
   void dxOf(int64_t token, int64_t count) {
     SmallVector<int64_t> segments;
@@ -279,7 +283,7 @@ private:
   int64_t vocabularySegments, nodes; // batch segments in this micro-batch
   int64_t samples, positions, channels, vocabulary;
   int64_t nodesPerChunk = 1, chunk; // tokens
-  int64_t logits;                   // a temporary
+  int64_t logits, logitStride;      // a temporary; elements between its rows
   bool ofTokens;                    // losses and counts are results of each token, else temporaries that are summed
   Argument losses{ArgumentKind::Result, 0}, counts{ArgumentKind::Result, 1};
   int64_t subtrees = 1, dxSums = -1; // of the tree over the vocabulary, that dx is computed in; their temporary
