@@ -16,6 +16,9 @@ struct TargetInfo {
   bool tilesBF16 = false;            // tdpbf16ps: bf16 sums run in blocks, not in pairs
   int64_t l1Bytes = 32 << 10;
   int64_t l2Bytes = 512 << 10;
+  // Of an L3 that a core may count on, where it answers so soon (50 cycles) that chains can read packed panels from it;
+  // else 0.
+  int64_t nearL3Bytes = 0;
   int64_t maxThreads = 16; // target.max_threads
 };
 } // namespace recipe::step

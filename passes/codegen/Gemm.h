@@ -120,6 +120,7 @@ private:
   using UnitsBody = llvm::function_ref<void(Val first, Val end, bool single)>;
   void forUnits(Val length, UnitsBody body);
   int64_t unitLength() const { return spec.operands == GemmOperands::F32 ? 1 : 2; }
+  Val pairUp(Val low, Val high);
   void packUnit(Address from, Val stride, unsigned width, Val mask, bool single, Address to, int64_t toStride);
   // GemmTile.cpp: one register tile through the steps of a group.
   struct Tile {
@@ -128,13 +129,22 @@ private:
     Val row, column;       // in C, of its first element
     Val panel;
     bool fillsPanel = false; // takes the right operand from where it is and leaves it in the panel
+    Tile filled() const { return {rows, columns, index, row, column, panel}; } // once the panel is
     int64_t vectors() const { return (columns + kLanes - 1) / kLanes; }
   };
+  // Where a step reads an operand.
+  struct Side {
+    Address begin;
+    Val kStride;       // words of 32 bits from one row of K to the next
+    Val stride;        // elements from row to row (lhs)
+    int64_t bytes = 4; // of such an element
+  };
   // GemmPanels.cpp
-  void emitPanels(Val step);
+  void emitPanels(Val group);
+  bool isOneGroup() const { return spec.steps.groups.size() == 2; }
   Val tilesDown(), panelsAcross(), numberInBlock(const Tile &tile);
-  Val nextLength(Val step);
-  Address nextLhs(Val step, Val row);
+  Val nextUnits(Val step);
+  Address nextLhs(Val step, Val unit);
   Address lhsHalf(Val step);
   void packShare(const Tile &tile, Val step);
   void addPanelAhead(const Tile &tile, Val step, llvm::SmallVectorImpl<Stream> &streams);
@@ -148,7 +158,9 @@ private:
   llvm::SmallVector<Stream> streamsAhead(const Tile &tile, Val step);
   void addLhsAhead(const Tile &tile, Val step, llvm::SmallVectorImpl<Stream> &streams);
   Stream vectorsAhead(const Tile &tile, Val step, Val wanted, std::function<void(Val element)> ask);
+  Vals loadRhs(const Tile &tile, const Side &rhs, Address row);
   Vals chainTile(const Tile &tile, Val step, ValRange values);
+  Vals chainRows(const Tile &tile, Val step, const Side &left, ValRange values);
   Val multiplyAdd(Val factor, Val rhs, Val chain);
   void endStep(const Tile &tile, const GemmStepEnd &end, ValRange values);
   void finishTile(const Tile &tile, Val step, ValRange values);
@@ -156,15 +168,8 @@ private:
   Vals loadLevel(const Tile &tile, int64_t level);
   void storeResult(const Tile &tile, ValRange values);
   Address levelAt(const Tile &tile, int64_t level);
-  // Where a step reads an operand.
-  struct Side {
-    Address begin;
-    Val kStride;       // words of 32 bits from one row of K to the next
-    Val stride;        // elements from row to row (lhs)
-    int64_t bytes = 4; // of such an element
-  };
   bool readsOddEnds() const; // of a left operand that is not packed
-  Side lhsOf(const Tile &tile, Val step);
+  Side lhsOf(const Tile &tile, Val step, Val rowStride = nullptr);
   Side rhsOf(const Tile &tile, Val step);
   Address operand(unsigned firstBuffer, Val pair) { return b.bufferAt(firstBuffer, pair); }
   void emitGroup(Val group);
@@ -179,7 +184,7 @@ private:
   GemmBlock block;
   Address result(Val element); // of the block's subtree
   Val subtree = nullptr;       // null: there is one
-  Val lhsShare = nullptr;      // rows of the next step's left operand that each tile packs
+  Val lhsShare = nullptr;      // units of the next step's left operand that each tile packs
 };
 
 } // namespace recipe::codegen

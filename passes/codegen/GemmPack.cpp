@@ -20,6 +20,16 @@ void GemmEmitter::forUnits(Val length, UnitsBody body) {
     b.ifThen(b.ilt(b.imul(units, unitLength()), length), [&] { body(units, b.iadd(units, 1), true); });
 }
 
+// Words with `low` in their lower halves: one permutation of both.
+Val GemmEmitter::pairUp(Val low, Val high) {
+  auto width = int(cast<FixedVectorType>(low->getType())->getNumElements());
+  SmallVector<int> places;
+  for (int lane = 0; lane < width; ++lane)
+    places.append({lane, width + lane});
+  Val halves = b.ir().CreateShuffleVector(low, high, places);
+  return b.ir().CreateBitCast(halves, FixedVectorType::get(b.i32Type(), unsigned(width)));
+}
+
 // One unit of `width` elements; `from` at its first term, `stride` elements before the second. `to` takes one row, or
 // two `toStride` words apart.
 void GemmEmitter::packUnit(Address from, Val stride, unsigned width, Val mask, bool single, Address to,
@@ -32,11 +42,11 @@ void GemmEmitter::packUnit(Address from, Val stride, unsigned width, Val mask, b
   if (f32)
     return b.store(to, load(from));
   auto *words = FixedVectorType::get(b.i32Type(), width);
+  if (spec.operands == GemmOperands::Pairs)
+    return b.store(to, pairUp(load(from), single ? Constant::getNullValue(type) : load(b.at(from, stride, 2))));
   Val low = b.ir().CreateZExt(load(from), words);
   Val high = single ? Constant::getNullValue(words) : b.ir().CreateZExt(load(b.at(from, stride, 2)), words);
   high = b.ir().CreateShl(high, 16);
-  if (spec.operands == GemmOperands::Pairs)
-    return b.store(to, b.ir().CreateOr(low, high));
   b.store(to, high);
   b.store(b.at(to, toStride), b.ir().CreateShl(low, 16));
 }

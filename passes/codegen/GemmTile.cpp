@@ -88,11 +88,11 @@ GemmEmitter::Side GemmEmitter::rhsOf(const Tile &tile, Val step) {
     return {b.at(panel, packed), b.i64(spec.tileColumns()), nullptr};
   }
   Val pair = table.field(step, &GemmStep::pair), stride = table.rhsStride(pair);
-  Val begin = b.imul(table.field(step, &GemmStep::begin), stride);
-  return {b.at(operand(spec.rhsBuffer(), pair), b.iadd(begin, tile.column)), stride, nullptr};
+  Val first = b.iadd(b.imul(table.field(step, &GemmStep::begin), stride), tile.column);
+  return {b.at(operand(spec.rhsBuffer(), pair), first, spec.operandBytes()), stride, nullptr};
 }
 
-GemmEmitter::Side GemmEmitter::lhsOf(const Tile &tile, Val step) {
+GemmEmitter::Side GemmEmitter::lhsOf(const Tile &tile, Val step, Val rowStride) {
   Val packed = table.field(step, &GemmStep::packed);
   Address scratch = spec.panelTurns ? lhsHalf(step) : b.scratch(spec.packedA);
   if (spec.packsLhs && spec.form == GemmForm::TN)
@@ -103,7 +103,7 @@ GemmEmitter::Side GemmEmitter::lhsOf(const Tile &tile, Val step) {
     return {b.at(b.at(scratch, row), packed), b.i64(1), b.i64(spec.packedRowStride())};
   }
   Val pair = table.field(step, &GemmStep::pair), begin = table.field(step, &GemmStep::begin);
-  Val stride = table.lhsStride(pair);
+  Val stride = rowStride ? rowStride : table.lhsStride(pair);
   if (spec.form == GemmForm::TN)
     return {b.at(operand(0, pair), b.iadd(tile.row, b.imul(begin, stride))), stride, b.i64(1)};
   Val first = b.iadd(b.imul(tile.row, stride), begin);
@@ -119,22 +119,61 @@ Val GemmEmitter::multiplyAdd(Val factor, Val rhs, Val chain) {
   return spec.operands == GemmOperands::Pairs ? multiplyAddPairs(b, factor, rhs, chain) : b.fma(factor, rhs, chain);
 }
 
-// The chains of one step.
+// A row of the right operand, which is asked for ahead. In pairs, where it is not packed, it is two rows in memory, of
+// half the bytes.
+Vals GemmEmitter::loadRhs(const Tile &tile, const Side &rhs, Address row) {
+  Address ahead = b.at(row, b.imul(rhs.kStride, kRowsAhead));
+  bool packed = spec.packsRhs && !tile.fillsPanel;
+  Vals vectors;
+  if (packed || spec.operands == GemmOperands::F32) {
+    Type *word = spec.operands == GemmOperands::Pairs ? b.i32Type() : b.f32Type();
+    for (int64_t v = 0; v < tile.vectors(); ++v)
+      vectors.push_back(b.loadLanes(b.at(row, v * kLanes), word, packed ? nullptr : columnMask(tile, v)));
+    for (int64_t v = 0; hasWideVectors() && v < tile.vectors(); ++v)
+      b.prefetch(b.at(ahead, v * kLanes));
+    return vectors;
+  }
+  for (int64_t v = 0; v < tile.vectors(); ++v) {
+    auto load = [&](int64_t term) {
+      return b.loadLanes(b.at(row, term * spec.n + v * kLanes, 2), b.ir().getInt16Ty(), columnMask(tile, v));
+    };
+    Val low = b.ir().CreateZExt(load(0), b.lanesOf(b.i32Type())), high = load(1);
+    high = b.ir().CreateShl(b.ir().CreateZExt(high, b.lanesOf(b.i32Type())), 16);
+    vectors.push_back(b.ir().CreateOr(low, high));
+  }
+  for (int64_t term = 0; term < 2; ++term)
+    b.prefetch(b.at(ahead, term * spec.n, 2));
+  return vectors;
+}
+
+// The chains of one step. Rows of the left operand, read where they are, at a distance that is only known at run time
+// take so many registers for addresses that LLVM spills the tile: there is a loop for each distance.
 Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
+  SmallVector<int64_t> strides;
+  for (int64_t k : spec.k)
+    if (!is_contained(strides, k))
+      strides.push_back(k);
+  if (spec.packsLhs || spec.form == GemmForm::TN || !hasWideVectors())
+    return chainRows(tile, step, lhsOf(tile, step), values);
+  Val stride = table.lhsStride(table.field(step, &GemmStep::pair));
+  std::function<Vals(size_t)> from = [&](size_t i) {
+    auto known = [&] { return chainRows(tile, step, lhsOf(tile, step, b.i64(strides[i])), values); };
+    return i + 1 == strides.size() ? known()
+                                   : b.ifElse(b.ieq(stride, b.i64(strides[i])), known, [&] { return from(i + 1); });
+  };
+  return from(0);
+}
+
+Vals GemmEmitter::chainRows(const Tile &tile, Val step, const Side &left, ValRange values) {
   Type *word = spec.operands == GemmOperands::Pairs ? b.i32Type() : b.f32Type();
-  Side left = lhsOf(tile, step), right = rhsOf(tile, step);
+  Side right = rhsOf(tile, step);
   SmallVector<Stream> ahead = streamsAhead(tile, step);
-  bool padded = spec.packsRhs && !tile.fillsPanel; // rows of the right operand
+  Address filled = tile.fillsPanel ? rhsOf(tile.filled(), step).begin : Address();
   // `part`: number of the row in its round, which asks for that part of the lines ahead.
   auto advance = [&](Val k, ValRange chains, bool single, size_t part) {
-    Vals rhs, next;
-    Address row = b.at(right.begin, b.imul(k, right.kStride));
-    for (int64_t v = 0; v < tile.vectors(); ++v)
-      rhs.push_back(b.loadLanes(b.at(row, v * kLanes), word, padded ? nullptr : columnMask(tile, v)));
+    Vals rhs = loadRhs(tile, right, b.at(right.begin, b.imul(k, right.kStride))), next;
     for (int64_t v = 0; tile.fillsPanel && v < tile.vectors(); ++v)
-      b.storeLanes(b.at(b.scratch(), b.iadd(b.imul(k, spec.tileColumns()), v * kLanes)), rhs[size_t(v)]);
-    for (int64_t v = 0; hasWideVectors() && v < tile.vectors(); ++v)
-      b.prefetch(b.at(b.at(row, b.imul(right.kStride, kRowsAhead)), v * kLanes));
+      b.storeLanes(b.at(filled, b.iadd(b.imul(k, spec.tileColumns()), v * kLanes)), rhs[size_t(v)]);
     for (size_t i = part; i < ahead.size(); i += size_t(unrolled()))
       ahead[i](k);
     Address column = b.at(left.begin, b.imul(k, left.kStride));

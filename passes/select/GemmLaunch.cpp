@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kLanes = 16;
 constexpr int64_t kMostRows = 1024, kMostColumns = 384; // of a block of C
 // Where panels take turns and no chain rests: beside the left operand L2 holds few values.
-constexpr int64_t kMostColumnsOfStep = 768;
+constexpr int64_t kMostColumnsOfStep = 768, kMostColumnsNearL3 = 1536;
 constexpr int64_t kMostPendingBytes = 4 << 20;
 
 struct Tile {
@@ -95,12 +95,16 @@ Tile chooseTile(const GemmShape &shape, const step::TargetInfo &target) {
 
 // The panels of a block take at most three quarters of L2; of a long K less, where packed rows of the left operand lie
 // beside them. Beside the rows of forms nn and nt, where they are not packed, a small L2 (512 KiB) holds half of that.
+// An L3 that is near holds them as well, and chains need not rest then.
 int64_t chooseKBlock(const GemmShape &shape, int64_t columns, const step::TargetInfo &target) {
-  constexpr int64_t kMost = 768, kMostBesideLhs = 512;
+  constexpr int64_t kMost = 768, kMostBesideLhs = 512, kMostNearL3 = 3072;
   constexpr int64_t kSmallL2 = 512 << 10;
+  int64_t rows = std::max<int64_t>(totalRows(shape, target), 1);
   bool rowsPass = shape.form != train::ContractForm::TN && !packsLhs(shape, target);
   int64_t l2Bytes = target.l2Bytes <= kSmallL2 && rowsPass ? target.l2Bytes / 2 : target.l2Bytes;
-  int64_t fits = l2Bytes * 3 / 4 / (4 * columns), rows = std::max<int64_t>(totalRows(shape, target), 1);
+  if (target.nearL3Bytes > 0 && shape.form != train::ContractForm::TN)
+    return std::min({rows, kMostNearL3, target.nearL3Bytes / (4 * columns) / 8 * 8});
+  int64_t fits = l2Bytes * 3 / 4 / (4 * columns);
   int64_t most = rows > kMost && packsLhs(shape, target) ? kMostBesideLhs : kMost;
   return std::min(rows, std::clamp<int64_t>(fits, 128, most) / 8 * 8);
 }
@@ -115,11 +119,24 @@ int64_t pendingBytes(const GemmShape &shape, const Tile &tile, const Blocking &b
   return steps.pendingBytes(blocking.rows / tile.rows * (blocking.columns / tile.columns()), tile.floats());
 }
 
-// The left operand's two buffers take half of L2 then, its single one if K has one step.
+// The left operand's two buffers take half of L2 then, its single one if K has one step. Or all of it lies in an L3
+// that is near, and the panel, of all of K, in L2.
 int64_t chooseKBlockInTurns(const GemmShape &shape, int64_t rows, const step::TargetInfo &target) {
-  constexpr int64_t kMost = 512;
-  int64_t all = std::max<int64_t>(totalRows(shape, target), 1), fits = target.l2Bytes / 2 / (4 * rows);
+  constexpr int64_t kMost = 512, kMostNearL3 = 4096;
+  int64_t all = std::max<int64_t>(totalRows(shape, target), 1);
+  if (all <= std::min(target.nearL3Bytes / (4 * rows), kMostNearL3))
+    return all;
+  int64_t fits = target.l2Bytes / 2 / (4 * rows);
   return all <= std::min(fits, kMost) ? all : std::clamp<int64_t>(fits / 2, 128, kMost) / 8 * 8;
+}
+
+// Widened operands take turns nowhere.
+bool hasWholeUnits(const GemmShape &shape, const step::TargetInfo &target) {
+  GemmOperands operands = operandsOf(shape, target);
+  for (size_t i = 0; i < shape.segments.size(); i += 2)
+    if ((shape.segments[i + 1] - shape.segments[i]) % termsOfUnit(operands) != 0)
+      return false;
+  return operands != GemmOperands::Widened;
 }
 
 // Whether panels can take turns: each block has a whole tile, and L2 holds the next panel, as it lies in memory, until
@@ -127,11 +144,15 @@ int64_t chooseKBlockInTurns(const GemmShape &shape, int64_t rows, const step::Ta
 // stay in registers then.
 bool takesTurns(const GemmShape &shape, const Tile &tile, const Blocking &blocking, const step::TargetInfo &target) {
   constexpr int64_t kBytesOfWay = 128 << 10;
-  int64_t rest = shape.m % blocking.rows, distinct = kBytesOfWay / std::gcd(kBytesOfWay, shape.n * 4);
-  return isWide(target) && shape.form == train::ContractForm::TN && !shape.bf16 && shape.subtrees == 1 &&
-         packsLhs(shape, target) && packsRhs(shape, target) && shape.m >= tile.rows && shape.n >= tile.columns() &&
-         (rest == 0 || rest >= tile.rows) && blocking.kBlock * kBytesOfWay <= distinct * target.l2Bytes / 2 &&
-         stepsOf(shape, blocking, target).oneStepEach();
+  GemmStepCounts steps = stepsOf(shape, blocking, target);
+  int64_t rest = shape.m % blocking.rows, bytes = shape.bf16 ? 2 : 4;
+  int64_t distinct = kBytesOfWay / std::gcd(kBytesOfWay, shape.n * bytes);
+  int64_t rows = blocking.kBlock * termsOfUnit(operandsOf(shape, target));
+  return isWide(target) && shape.form == train::ContractForm::TN && hasWholeUnits(shape, target) &&
+         shape.subtrees == 1 && packsLhs(shape, target) && packsRhs(shape, target) && shape.m >= tile.rows &&
+         shape.n >= tile.columns() && (rest == 0 || rest >= tile.rows) &&
+         (target.nearL3Bytes > 0 || rows * kBytesOfWay <= distinct * target.l2Bytes / 2) &&
+         (steps.oneStepEach() || (target.nearL3Bytes > 0 && steps.groups == 1));
 }
 
 int64_t workgroupsOf(const GemmShape &shape, const Blocking &blocking) {
@@ -149,7 +170,10 @@ struct ElementCosts {
 // workgroup's start is counted too.
 double launchTime(const GemmShape &shape, const Blocking &blocking, const step::TargetInfo &target) {
   constexpr double kStart = 30000;
-  const ElementCosts costs = isWide(target) ? ElementCosts{30, 16, 40, 16, 8} : ElementCosts{12, 4, 10, 8, 4};
+  double half = shape.bf16 ? 0.5 : 1;
+  const ElementCosts costs = target.nearL3Bytes > 0 ? ElementCosts{20 * half, 8 * half, 40, 10 * half, 4 * half}
+                             : isWide(target)       ? ElementCosts{30, 16, 40, 16, 8}
+                                                    : ElementCosts{12, 4, 10, 8, 4};
   double k = double(totalK(shape)) / double(shape.subtrees),
          chain = double(totalRows(shape, target)) / double(shape.subtrees), rows = double(blocking.rows),
          columns = double(blocking.columns);
@@ -194,7 +218,9 @@ Blocking chooseBlocking(const GemmShape &shape, const Tile &tile, const step::Ta
     for (int64_t columns : sizes(shape.n, tile.columns(), 64, kMostColumns))
       consider({rows, columns, chooseKBlock(shape, columns, target)});
     int64_t kBlock = chooseKBlockInTurns(shape, rows, target);
-    int64_t mostColumns = kBlock < totalRows(shape, target) ? kMostColumns : kMostColumnsOfStep;
+    int64_t mostColumns = kBlock < totalRows(shape, target) ? kMostColumns
+                          : target.nearL3Bytes > 0          ? kMostColumnsNearL3
+                                                            : kMostColumnsOfStep;
     for (int64_t columns : sizes(shape.n, tile.columns(), 64, mostColumns)) {
       Blocking blocking{rows, columns, kBlock, true};
       if (takesTurns(shape, tile, blocking, target))

@@ -281,6 +281,23 @@ std::vector<KernelCase> panelTurnCases() {
   return cases;
 }
 
+std::vector<KernelCase> bf16PanelTurnCases() {
+  std::vector<KernelCase> cases;
+  auto add = [&](const std::string &name, Contraction contraction) {
+    contraction.terms = Terms::Pairs;
+    cases.push_back(caseOf("tnTurnsBF16" + name, contraction));
+  };
+  add("OneStep", {"tn", {120}, 140, 96, {}, {train::oneSegment(120)}});
+  add("OneStepTails", {"tn", {3, 38}, 150, 85, {}, {train::oneSegment(114)}, true});
+  add("Steps", {"tn", {1000}, 140, 96, {}, {train::oneSegment(1000)}});
+  add("StepsTails", {"tn", {7, 102}, 151, 133, {}, {train::oneSegment(714)}});
+  add("StepsAccumulate", {"tn", {706}, 151, 117, {}, {train::oneSegment(706)}, true});
+  add("Nodes", {"tn", {8, 300}, 140, 101, {}, {train::equalSegments(2400, 8)}});
+  add("Pairs", {"tn", {300}, 141, 101, {}, {train::oneSegment(300), train::oneSegment(300)}, true});
+  add("Blocks", {"tn", {140}, 421, 805, {}, {train::oneSegment(140)}, true});
+  return cases;
+}
+
 std::vector<KernelCase> bf16ContractCases() {
   std::vector<KernelCase> cases;
   addBF16(cases, Terms::Pairs);

@@ -37,10 +37,14 @@ TEST_P(KernelTable, Avx512IsExact) {
 // Kernels for a small L2, which pack what others read where it is.
 class PanelTurns : public testing::TestWithParam<KernelCase> {};
 
-step::TargetInfo withSmallCache(step::TargetInfo target) {
+step::TargetInfo withSmallCache(step::TargetInfo target, int64_t nearL3Bytes = 0) {
   target.l2Bytes = 64 << 10;
+  target.nearL3Bytes = nearL3Bytes;
   return target;
 }
+
+// All of K at once where an L3 is near.
+constexpr int64_t kL3Sizes[] = {0, 8 << 20};
 
 TEST_P(PanelTurns, Avx2IsExact) { expectNativeIsExact(GetParam(), withSmallCache(targetOf("x86-64-v3"))); }
 
@@ -62,6 +66,29 @@ TEST_P(Chunks, Avx512IsExact) {
     return expectCompiles(GetParam(), plain);
   expectNativeIsExact(GetParam(), native);
   expectNativeIsExact(GetParam(), plain);
+}
+
+TEST_P(PanelTurns, NearL3IsExact) {
+  step::TargetInfo native = withSmallCache(targetOf("native"), 8 << 20),
+                   plain = withSmallCache(targetOf("x86-64-v4"), 8 << 20);
+  EXPECT_EQ(specOf(GetParam(), plain, "panel_turns"), 1);
+  if (native.vectorBits != 512)
+    return expectCompiles(GetParam(), plain);
+  expectNativeIsExact(GetParam(), native);
+}
+
+class PanelTurnsBF16 : public testing::TestWithParam<KernelCase> {};
+
+TEST_P(PanelTurnsBF16, PairsAreExact) {
+  for (int64_t nearL3Bytes : kL3Sizes) {
+    step::TargetInfo native = withSmallCache(targetOf("native"), nearL3Bytes),
+                     plain = withSmallCache(targetOf("znver4"), nearL3Bytes);
+    EXPECT_EQ(specOf(GetParam(), plain, "panel_turns"), 1);
+    if (!llvm::is_contained(native.features, "avx512bf16"))
+      return expectCompiles(GetParam(), plain);
+    native.dotsBF16 = true;
+    expectNativeIsExact(GetParam(), native);
+  }
 }
 
 // Both forms of bf16 kernels, whichever is the faster one here.
@@ -98,6 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Elementwise, KernelTable, testing::ValuesIn(elementwise
 INSTANTIATE_TEST_SUITE_P(Rows, KernelTable, testing::ValuesIn(rowCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Contract, KernelTable, testing::ValuesIn(contractCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Contract, PanelTurns, testing::ValuesIn(panelTurnCases()), nameOf);
+INSTANTIATE_TEST_SUITE_P(ContractBF16, PanelTurnsBF16, testing::ValuesIn(bf16PanelTurnCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(ContractBF16, KernelTable, testing::ValuesIn(bf16ContractCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Contract, BF16Table, testing::ValuesIn(bf16ContractCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Contract, BlocksTable, testing::ValuesIn(bf16BlocksCases()), nameOf);

@@ -48,7 +48,8 @@ void addAttention(std::vector<KernelCase> &cases, const AttentionShape &shape, c
 std::vector<KernelCase> elementwiseCases();
 std::vector<KernelCase> rowCases();
 std::vector<KernelCase> contractCases();
-std::vector<KernelCase> panelTurnCases(); // at an L2 of 64 KiB
+std::vector<KernelCase> panelTurnCases();     // at an L2 of 64 KiB
+std::vector<KernelCase> bf16PanelTurnCases(); // at an L2 of 64 KiB
 std::vector<KernelCase> bf16ContractCases();
 std::vector<KernelCase> attentionChunkCases(); // at an L2 of 64 KiB
 std::vector<KernelCase> bf16BlocksCases();

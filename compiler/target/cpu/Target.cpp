@@ -117,6 +117,8 @@ Expected<step::TargetInfo> resolveTarget(StringRef arch, int64_t maxThreads) {
   // Intel's cores spend as long on vdpbf16ps as on four fmas, which do the same work on widened values twice as fast.
   target.dotsBF16 = is_contained(target.features, "avx512bf16") && StringRef(target.cpu).starts_with("znver");
   target.l2Bytes = l2BytesOf(arch, target.vectorBits == 512);
+  if (target.vectorBits == 512 && StringRef(target.cpu).starts_with("znver"))
+    target.nearL3Bytes = (28 << 20) / std::clamp<int64_t>(maxThreads, 4, 8);
   llvm::sort(target.features);
   return target;
 }

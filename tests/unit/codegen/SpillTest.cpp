@@ -104,12 +104,8 @@ struct Known {
   StringRef kernel;
   int64_t most;
 };
-constexpr Known kKnown[] = {
-    {"znver4", Terms::F32, "nnGroupedHeads", 100},          {"znver4", Terms::F32, "ntGroupedHeads", 104},
-    {"znver4", Terms::F32, "tn256x768x4096Accumulate", 74}, {"znver4", Terms::F32, "tn256x768x4096s4", 80},
-    {"znver4", Terms::Pairs, "nnGroupedHeads", 128},        {"znver4", Terms::Pairs, "ntGroupedHeads", 128},
-    {"sapphirerapids", Terms::F32, "nnGroupedHeads", 120},  {"sapphirerapids", Terms::F32, "ntGroupedHeads", 126},
-};
+constexpr Known kKnown[] = {{"znver4", Terms::Pairs, "nnGroupedHeads", 12},
+                            {"znver4", Terms::Pairs, "ntGroupedHeads", 12}};
 
 // LLVM schedules for Zen 4 so that many loops of 112 multiply-adds spill one to five values of a tile of 28.
 int64_t mostOf(const Kernels &kernels, StringRef kernel) {

@@ -50,6 +50,9 @@ TEST(Target, FeaturesOfNamedCpus) {
     EXPECT_FALSE(resolved(arch).tilesBF16 || has(resolved(arch), "amx-tile")) << arch;
   EXPECT_EQ(resolved("sapphirerapids").l2Bytes, 2 << 20);
   EXPECT_EQ(resolved("znver4").l2Bytes, 1 << 20);
+  EXPECT_GT(resolved("znver4").nearL3Bytes, 0);
+  for (const char *arch : {"znver3", "sapphirerapids", "x86-64-v4"})
+    EXPECT_EQ(resolved(arch).nearL3Bytes, 0) << arch;
   // AVX-512 without its byte, word and 256-bit forms is not used.
   EXPECT_FALSE(has(resolved("knl"), "avx512f"));
   EXPECT_EQ(resolved("knl").vectorBits, 256);
