@@ -28,18 +28,23 @@ void GemmEmitter::addLhsAhead(const Tile &tile, Val step, SmallVectorImpl<Stream
   }
 }
 
-// The vectors of a tile's part of C, one after the other through the first three quarters of the step; not wanted: the
-// first, again and again.
+// The vectors of a tile's part of C, one after the other through the first three quarters of the step or, of a tile
+// whose steps follow each other, of all of them: a round asks for one only. Not wanted: the first, again and again.
 GemmEmitter::Stream GemmEmitter::vectorsAhead(const Tile &tile, Val step, Val wanted,
                                               std::function<void(Val element)> ask) {
   constexpr int64_t kShift = 16;
   int64_t vectors = tile.vectors(), last = tile.rows * vectors - 1;
-  Val rows = b.imax(table.field(step, &GemmStep::rows), b.i64(unrolled()));
+  bool allSteps = isOneGroup() && spec.subtrees == 1 && b.getTarget().nearL3Bytes > 0;
+  int64_t rowsOfAll = 0;
+  for (const GemmStep &each : spec.steps.steps)
+    rowsOfAll += each.rows;
+  Val rows = b.imax(allSteps ? b.i64(rowsOfAll) : table.field(step, &GemmStep::rows), b.i64(unrolled()));
   Val ofRow = b.ir().CreateUDiv(b.i64((last << kShift) / 3 * 4), rows); // vectors for a row of K, in 1/2^16
-  ofRow = b.select(wanted, ofRow, b.i64(0));
+  ofRow = b.select(allSteps ? b.ir().getTrue() : wanted, ofRow, b.i64(0));
+  Val before = b.imul(allSteps ? table.field(step, &GemmStep::packed) : b.i64(0), ofRow);
   Val first = b.iadd(b.imul(tile.row, spec.resultStride()), tile.column);
   return [=](Val k) {
-    Val number = b.imin(b.ir().CreateLShr(b.imul(k, ofRow), kShift), b.i64(last));
+    Val number = b.imin(b.ir().CreateLShr(b.iadd(b.imul(k, ofRow), before), kShift), b.i64(last));
     Val row = b.idiv(number, vectors), vector = b.isub(number, b.imul(row, vectors));
     ask(b.iadd(first, b.iadd(b.imul(row, spec.resultStride()), b.imul(vector, kLanes))));
   };

@@ -108,7 +108,7 @@ void GemmEmitter::addShareAhead(const Tile &tile, Val step, SmallVectorImpl<Stre
     streams.push_back([=](Val k) {
       Val line = b.iadd(b.imul(b.ir().CreateLShr(k, uint64_t(Log2_64(unrolled()) + roundsOfLine)), atOnce), i);
       Val row = b.idiv(line, linesOfRow), ofRow = b.irem(line, linesOfRow);
-      b.prefetch(b.at(from, b.iadd(b.imul(row, spec.m), b.imul(ofRow, elements)), spec.operandBytes()));
+      b.prefetch(b.at(from, b.iadd(b.imul(row, spec.tnStride()), b.imul(ofRow, elements)), spec.operandBytes()));
     });
 }
 

@@ -149,12 +149,12 @@ Vals GemmEmitter::loadRhs(const Tile &tile, const Side &rhs, Address row) {
 // The chains of one step. Rows of the left operand, read where they are, at a distance that is only known at run time
 // take so many registers for addresses that LLVM spills the tile: there is a loop for each distance.
 Vals GemmEmitter::chainTile(const Tile &tile, Val step, ValRange values) {
+  if (spec.packsLhs || spec.form == GemmForm::TN || spec.lhsRowStride || !hasWideVectors())
+    return chainRows(tile, step, lhsOf(tile, step), values);
   SmallVector<int64_t> strides;
   for (int64_t k : spec.k)
     if (!is_contained(strides, k))
       strides.push_back(k);
-  if (spec.packsLhs || spec.form == GemmForm::TN || !hasWideVectors())
-    return chainRows(tile, step, lhsOf(tile, step), values);
   Val stride = table.lhsStride(table.field(step, &GemmStep::pair));
   std::function<Vals(size_t)> from = [&](size_t i) {
     auto known = [&] { return chainRows(tile, step, lhsOf(tile, step, b.i64(strides[i])), values); };

@@ -118,7 +118,7 @@ Expected<step::TargetInfo> resolveTarget(StringRef arch, int64_t maxThreads) {
   target.dotsBF16 = is_contained(target.features, "avx512bf16") && StringRef(target.cpu).starts_with("znver");
   target.l2Bytes = l2BytesOf(arch, target.vectorBits == 512);
   if (target.vectorBits == 512 && StringRef(target.cpu).starts_with("znver"))
-    target.nearL3Bytes = (28 << 20) / std::clamp<int64_t>(maxThreads, 4, 8);
+    target.nearL3Bytes = 7 << 19; // of 32 MiB for eight cores
   llvm::sort(target.features);
   return target;
 }
