@@ -95,18 +95,16 @@ Tile chooseTile(const GemmShape &shape, const step::TargetInfo &target) {
 
 // The panels of a block take at most three quarters of L2; of a long K less, where packed rows of the left operand lie
 // beside them. Beside the rows of forms nn and nt, where they are not packed, a small L2 (512 KiB) holds half of that.
-// An L3 that is near holds them as well, and chains need not rest where it holds all of K.
+// An L3 that is near may hold all of K, and no chain rests then.
 int64_t chooseKBlock(const GemmShape &shape, int64_t columns, const step::TargetInfo &target) {
-  constexpr int64_t kMost = 768, kMostBesideLhs = 512;
-  constexpr int64_t kMostNearL3 = 3072, kMostOfParts = 1024;
+  constexpr int64_t kMost = 768, kMostBesideLhs = 512, kMostNearL3 = 3072;
   constexpr int64_t kSmallL2 = 512 << 10;
   int64_t rows = std::max<int64_t>(totalRows(shape, target), 1);
   bool rowsPass = shape.form != train::ContractForm::TN && !packsLhs(shape, target);
   int64_t l2Bytes = target.l2Bytes <= kSmallL2 && rowsPass ? target.l2Bytes / 2 : target.l2Bytes;
-  if (target.nearL3Bytes > 0 && shape.form != train::ContractForm::TN) {
-    int64_t fits = std::min(target.nearL3Bytes / (4 * columns) / 8 * 8, kMostNearL3);
-    return rows <= fits ? rows : std::min(fits, kMostOfParts);
-  }
+  bool nearL3HoldsAll = rows <= std::min(target.nearL3Bytes / (4 * columns) / 8 * 8, kMostNearL3);
+  if (nearL3HoldsAll && shape.form != train::ContractForm::TN)
+    return rows;
   int64_t fits = l2Bytes * 3 / 4 / (4 * columns);
   int64_t most = rows > kMost && packsLhs(shape, target) ? kMostBesideLhs : kMost;
   return std::min(rows, std::clamp<int64_t>(fits, 128, most) / 8 * 8);
