@@ -28,23 +28,37 @@ static std::optional<int64_t> arenaBytes(const Compilation &compilation, const R
 RecomputePassOptions fitBudget(const Compilation &compilation) {
   constexpr int kRounds = 8;
   const int64_t budget = compilation.options.budget;
-  RecomputePassOptions options;
+  RecomputePassOptions options, best;
   std::optional<int64_t> bytes = budget ? arenaBytes(compilation, options) : std::nullopt;
   if (!bytes || *bytes <= budget)
     return options;
-  // Rounding weights again costs a reading of each, products cost arithmetic.
-  if (!train::variablesOf(*compilation.module, train::Role::Working).empty()) {
-    options.workingCopies = false;
-    bytes = arenaBytes(compilation, options);
+  int64_t least = *bytes;
+  auto fits = [&] {
+    std::optional<int64_t> tried = arenaBytes(compilation, options);
+    if (!tried)
+      return false;
+    bytes = tried;
+    if (*bytes < least)
+      best = options, least = *bytes;
+    return *bytes <= budget;
+  };
+  // Rounding weights again costs a reading of each, products cost arithmetic. It fails where a user's rule asks for the
+  // cast that makes a working copy.
+  options.workingCopies = train::variablesOf(*compilation.module, train::Role::Working).empty();
+  if (!options.workingCopies) {
+    if (fits())
+      return options;
+    options.workingCopies = best.workingCopies;
   }
   options.products = 2, options.productBytes = 0;
-  for (int round = 0; bytes && *bytes > budget && round < kRounds; ++round) {
-    options.productBytes += *bytes - budget;
-    bytes = arenaBytes(compilation, options);
+  for (int round = 0; round < kRounds; ++round) {
+    // The peak may be elsewhere by now, where little of what is dropped next would lie.
+    options.productBytes += std::max(*bytes - budget, options.productBytes / 4);
+    if (fits())
+      return options;
   }
-  if (!bytes || *bytes > budget)
-    options.productBytes = -1;
-  return options;
+  options.productBytes = -1;
+  return fits() ? options : best;
 }
 
 } // namespace recipe

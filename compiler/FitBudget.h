@@ -7,8 +7,9 @@
 
 namespace recipe {
 
-// For the module as it is before phase recompute: the choice that takes the least time among those whose arena fits;
-// what needs least memory where none does. Without a budget, or where the phases behind fail, `recompute: selective`.
+// For the module as it is before phase recompute: of the choices that are tried, cheapest first, the one whose arena
+// fits; the one that needs least where none does. Without a budget, or where the phases behind fail,
+// `recompute: selective`.
 RecomputePassOptions fitBudget(const Compilation &compilation);
 
 } // namespace recipe

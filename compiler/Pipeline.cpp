@@ -133,7 +133,7 @@ Outcome budget(Compilation &c) {
   if (problem.empty())
     return Outcome::Done;
   if (!c.options.recomputeToFit)
-    problem += "; memory.recompute: auto keeps as little as the budget needs";
+    problem += "; memory.recompute: auto may need less";
   c.messages.push_back(toString(c.recipe.errorAt("memory.budget", problem)));
   return Outcome::UserError;
 }
