@@ -192,8 +192,7 @@ TEST(Pipeline, BudgetDropsRowsAndRefusesWithTheNeed) {
   EXPECT_NE(one->messages.find("memory.budget must hold the arena of one rank, got"), std::string::npos)
       << one->messages;
   EXPECT_NE(one->messages.find("gradients"), std::string::npos) << one->messages;
-  EXPECT_NE(one->messages.find("; memory.recompute: auto may need less"), std::string::npos)
-      << one->messages;
+  EXPECT_NE(one->messages.find("; memory.recompute: auto may need less"), std::string::npos) << one->messages;
 }
 
 TEST(Pipeline, StopsAfterAPhase) {
