@@ -27,7 +27,8 @@ static void roundAtUse(ReadOp copy, VariableOp parameter) {
   if (Operation *user = firstUser(copy)) {
     OpBuilder builder(copy);
     Value weight = parameterIn(copy->getParentOfType<GraphOp>(), parameter, builder);
-    weight.getDefiningOp()->moveBefore(copy); // where it may have been further down
+    if (copy->isBeforeInBlock(weight.getDefiningOp()))
+      weight.getDefiningOp()->moveBefore(copy);
     builder.setInsertionPoint(user);
     auto cast = CastOp::create(builder, namedLoc(copy.getContext(), "rounded " + parameter.getSymName()),
                                copy.getType(), weight);
